@@ -1,0 +1,19 @@
+module github.com/kandev/assent
+
+go 1.26.8
+
+require (
+	github.com/alecthomas/kong v1.17.0 // indirect
+	github.com/go-json-experiment/json v1.27.2 // indirect
+	github.com/modelcontextprotocol/go-sdk v1.8.0 // indirect
+	github.com/samber/lo v1.53.0 // indirect
+	github.com/stretchr/testify v1.12.1 // indirect
+	go.uber.org/dig v1.19.0 // indirect
+	go.uber.org/fx v1.24.0 // indirect
+	go.uber.org/goleak v1.3.0 // indirect
+	go.uber.org/multierr v1.10.0 // indirect
+	go.uber.org/zap v1.26.0 // indirect
+	golang.org/x/sys v0.41.0 // indirect
+	golang.org/x/text v0.22.0 // indirect
+	pgregory.net/rapid v1.3.0 // indirect
+)

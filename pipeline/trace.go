@@ -1,0 +1,80 @@
+package pipeline
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+)
+
+// Result is the outcome of a pipeline, always safe to act on.
+type Result struct {
+	// Decision that counts. With [Select] its Option is an index into the offer.
+	Decision Decision
+	// Stage that decided; empty when every stage said continue.
+	Stage Name
+	// Facts as they stood at the end.
+	Facts Facts
+	// Trace holds every stage that ran; nil without tracing.
+	Trace Trace
+}
+
+// Trace lists the stages that ran, in order.
+type Trace []Step
+
+// Step is one stage's part in a decision.
+type Step struct {
+	Stage    Name
+	Decision Decision
+	// Err is set when the stage failed or panicked. Its text is never printed
+	// by this package: only the stage's author knows what it holds.
+	Err error
+}
+
+// Explain says in words for people which stage said what and why: one line with
+// the verdict, one line for each stage. It holds nothing from the request but
+// server and tool, and those only after they passed the parser.
+func (r Result) Explain() string {
+	var b strings.Builder
+	stage := r.Stage
+	if stage == "" {
+		stage = "no stage"
+	}
+	fmt.Fprintf(&b, "%s by %s: %s", r.Decision.Verdict, stage, r.Decision.Reason)
+	if r.Facts.Identity.State() == Named {
+		fmt.Fprintf(&b, " (tool %s of server %s)", r.Facts.Identity.Tool(), r.Facts.Identity.Server())
+	}
+	b.WriteByte('\n')
+	for _, s := range r.Trace {
+		fmt.Fprintf(&b, "  %-12s %-9s %s", s.Stage, s.Decision.Verdict, s.Decision.Reason)
+		if s.Err != nil {
+			fmt.Fprintf(&b, " [%T]", s.Err)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// LogValue makes a Result loggable without leaking anything of the request: no
+// title, no label, no argument, no option id, no metadata.
+func (r Result) LogValue() slog.Value {
+	attrs := []slog.Attr{
+		slog.String("verdict", r.Decision.Verdict.String()),
+		slog.String("stage", string(r.Stage)),
+		slog.String("reason", string(r.Decision.Reason)),
+	}
+	if id := r.Facts.Identity; id.State() == Named {
+		attrs = append(attrs, slog.String("server", id.Server()), slog.String("tool", id.Tool()))
+	}
+	steps := make([]slog.Attr, 0, len(r.Trace))
+	for _, s := range r.Trace {
+		text := s.Decision.Verdict.String() + " " + string(s.Decision.Reason)
+		if s.Err != nil {
+			text += fmt.Sprintf(" [%T]", s.Err)
+		}
+		steps = append(steps, slog.String(string(s.Stage), text))
+	}
+	if len(steps) > 0 {
+		attrs = append(attrs, slog.Attr{Key: "trace", Value: slog.GroupValue(steps...)})
+	}
+	return slog.GroupValue(attrs...)
+}
