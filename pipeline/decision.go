@@ -39,6 +39,7 @@ type Reason string
 
 // Reasons of the loop itself. Each of them comes with [Pend].
 const (
+	ReasonNoRequest        Reason = "no_request"          // asked about nothing
 	ReasonNothingDecided   Reason = "nothing_decided"     // every stage said continue
 	ReasonStageError       Reason = "stage_error"         // a stage returned an error
 	ReasonStagePanic       Reason = "stage_panic"         // a stage panicked

@@ -40,6 +40,10 @@ func (i Identity) Tool() string { return i.tool }
 // RefusedIdentity is the identity of a malformed or contradictory call.
 func RefusedIdentity() Identity { return Identity{state: Refused} }
 
+// OtherIdentity is the identity of a call with a supplied name that is no
+// qualified name.
+func OtherIdentity() Identity { return Identity{state: Other} }
+
 // Claim is what a dialect or a frame says about the tool: either one qualified
 // name, or server and tool apart.
 type Claim struct {

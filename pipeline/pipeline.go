@@ -97,6 +97,9 @@ func (p *Pipeline) DecideUntraced(ctx context.Context, req *Request) Result {
 }
 
 func (p *Pipeline) run(ctx context.Context, req *Request, trace Trace) Result {
+	if req == nil {
+		return Result{Decision: Decision{Reason: ReasonNoRequest}}
+	}
 	ev := Evaluation{Request: req}
 	for i := range p.members {
 		m := &p.members[i]
@@ -107,8 +110,9 @@ func (p *Pipeline) run(ctx context.Context, req *Request, trace Trace) Result {
 		case !ok:
 			d = Decision{Reason: ReasonFactSetTwice}
 		default:
-			d = police(d, req)
-			ev.Facts = facts
+			if d, ok = police(d, req); ok {
+				ev.Facts = facts
+			}
 		}
 		if trace != nil {
 			trace = append(trace, Step{Stage: m.name, Decision: d, Err: err})
@@ -120,23 +124,25 @@ func (p *Pipeline) run(ctx context.Context, req *Request, trace Trace) Result {
 	return Result{Decision: Decision{Reason: ReasonNothingDecided}, Facts: ev.Facts, Trace: trace}
 }
 
-// police turns what a stage may not say into a question to a person.
-func police(d Decision, req *Request) Decision {
+// police turns what a stage may not say into a question to a person, and says
+// whether the decision is the stage's own. What a stage learned does not count
+// when its decision cannot be believed.
+func police(d Decision, req *Request) (Decision, bool) {
 	switch d.Verdict {
 	case Pend, Cancel:
 	case Continue:
-		return d
+		return d, true
 	case Select:
 		if d.Option < 0 || d.Option >= len(req.Options) {
-			return Decision{Reason: ReasonOptionNotOffered}
+			return Decision{Reason: ReasonOptionNotOffered}, false
 		}
 	default:
-		return Decision{Reason: ReasonUnknownVerdict}
+		return Decision{Reason: ReasonUnknownVerdict}, false
 	}
 	if d.Reason == "" {
 		d.Reason = ReasonUnnamed
 	}
-	return d
+	return d, true
 }
 
 // PanicError reports a stage that panicked. The panic's value is not kept: it

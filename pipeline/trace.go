@@ -43,6 +43,9 @@ func (r Result) Explain() string {
 	if r.Facts.Identity.State() == Named {
 		fmt.Fprintf(&b, " (tool %s of server %s)", r.Facts.Identity.Tool(), r.Facts.Identity.Server())
 	}
+	if r.Facts.Kept != "" && r.Facts.Kept != r.Decision.Reason {
+		fmt.Fprintf(&b, " (not automatic: %s)", r.Facts.Kept)
+	}
 	b.WriteByte('\n')
 	for _, s := range r.Trace {
 		fmt.Fprintf(&b, "  %-12s %-9s %s", s.Stage, s.Decision.Verdict, s.Decision.Reason)
@@ -64,6 +67,9 @@ func (r Result) LogValue() slog.Value {
 	}
 	if id := r.Facts.Identity; id.State() == Named {
 		attrs = append(attrs, slog.String("server", id.Server()), slog.String("tool", id.Tool()))
+	}
+	if r.Facts.Kept != "" {
+		attrs = append(attrs, slog.String("kept", string(r.Facts.Kept)))
 	}
 	steps := make([]slog.Attr, 0, len(r.Trace))
 	for _, s := range r.Trace {

@@ -1,0 +1,168 @@
+package stages
+
+import (
+	"context"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/kandev/assent/pipeline"
+)
+
+// ProvenanceName is the name of the stage [Provenance].
+const ProvenanceName pipeline.Name = "provenance"
+
+// Reasons of [Provenance].
+const (
+	ReasonInjected         pipeline.Reason = "server_is_injected"          // everything below holds
+	ReasonNotNamed         pipeline.Reason = "tool_not_identified"         // no server to prove anything about
+	ReasonOtherServer      pipeline.Reason = "server_is_not_the_hosts"     // a tool of somebody else's server
+	ReasonNothingInjected  pipeline.Reason = "nothing_injected"            // the host injected no server, or without a port
+	ReasonStartupAlarm     pipeline.Reason = "injected_server_not_started" // the agent said so itself
+	ReasonListUntrusted    pipeline.Reason = "server_list_untrusted"       // a frame gave it ambiguously
+	ReasonListUnsettled    pipeline.Reason = "server_list_unsettled"       // a request that may change it is open
+	ReasonListUnknown      pipeline.Reason = "server_list_unknown"         // no session request has been seen
+	ReasonEntryMissing     pipeline.Reason = "injected_entry_missing"      // a list without the reserved name
+	ReasonEntryLookalike   pipeline.Reason = "reserved_name_lookalike"     // a name that agents turn into the reserved one
+	ReasonEntryMalformed   pipeline.Reason = "reserved_entry_malformed"    // members of a wrong type
+	ReasonEntryRunsCommand pipeline.Reason = "reserved_entry_command"      // command, args or env: a local program
+	ReasonEntryOtherURL    pipeline.Reason = "reserved_entry_address"      // not exactly type and URL of the injected server
+	ReasonEntryHeaders     pipeline.Reason = "reserved_entry_headers"      // not exactly the header of the injector
+)
+
+// Provenance proves that the server of a named tool is the one that the host
+// injected: by the injector's own marker, and by the server list that this
+// session was really given. Lists are compared as text, nothing is normalised: a
+// URL that merely means the same is not the injector's.
+type Provenance struct {
+	reserved  string
+	injected  bool
+	http, sse string
+}
+
+// NewProvenance makes the stage of one instance.
+func NewProvenance(instance pipeline.Instance) *Provenance {
+	base := "http://localhost:" + strconv.Itoa(instance.Port)
+	return &Provenance{
+		reserved: instance.ReservedName(),
+		injected: instance.Injected && instance.Port > 0,
+		http:     base + "/mcp",
+		sse:      base + "/sse",
+	}
+}
+
+// ProvenanceFactory makes the stage for each instance.
+func ProvenanceFactory() Factory { return PerInstance(ProvenanceName, NewProvenance) }
+
+// Name is [ProvenanceName].
+func (*Provenance) Name() pipeline.Name { return ProvenanceName }
+
+// Evaluate always continues, with the fact that the server is the injected one
+// or with the reason why that is not proven.
+func (s *Provenance) Evaluate(_ context.Context, ev pipeline.Evaluation) (pipeline.Decision, error) {
+	reason := s.judge(ev)
+	if reason != ReasonInjected {
+		return keep(ev, reason), nil
+	}
+	return pipeline.Decision{
+		Verdict: pipeline.Continue,
+		Learned: pipeline.Facts{Injected: true},
+		Reason:  reason,
+	}, nil
+}
+
+func (s *Provenance) judge(ev pipeline.Evaluation) pipeline.Reason {
+	session := &ev.Request.Session
+	switch identity := ev.Facts.Identity; {
+	case identity.State() != pipeline.Named:
+		return ReasonNotNamed
+	case identity.Server() != s.reserved:
+		return ReasonOtherServer
+	case !s.injected:
+		return ReasonNothingInjected
+	case session.StartupAlarm:
+		return ReasonStartupAlarm
+	case session.Untrusted:
+		return ReasonListUntrusted
+	case session.Unsettled:
+		return ReasonListUnsettled
+	case len(session.Lists) == 0:
+		return ReasonListUnknown
+	}
+	// For a session that was never announced these are the lists of all live
+	// ones: nobody knows which of them it inherited.
+	for i := range session.Lists {
+		if reason := s.list(&session.Lists[i]); reason != ReasonInjected {
+			return reason
+		}
+	}
+	return ReasonInjected
+}
+
+// list wants the injected entry, and nothing else under the reserved name.
+func (s *Provenance) list(l *pipeline.ServerList) pipeline.Reason {
+	reason := ReasonEntryMissing
+	for i := range l.Servers {
+		server := &l.Servers[i]
+		if !s.reservedLooking(server) {
+			continue
+		}
+		if reason = s.entry(server, l.Authorization); reason != ReasonInjected {
+			return reason
+		}
+	}
+	return reason
+}
+
+func (s *Provenance) entry(e *pipeline.Server, authorization string) pipeline.Reason {
+	switch {
+	case e.Malformed:
+		return ReasonEntryMalformed
+	case e.Name != s.reserved:
+		return ReasonEntryLookalike
+	case e.Command != "" || e.Args > 0 || e.Env > 0:
+		return ReasonEntryRunsCommand
+	case !(e.Type == "http" && e.URL == s.http) && !(e.Type == "sse" && e.URL == s.sse):
+		return ReasonEntryOtherURL
+	case !injectorsHeaders(e.Headers, authorization):
+		return ReasonEntryHeaders
+	}
+	return ReasonInjected
+}
+
+// injectorsHeaders: exactly the one header with the session's secret, or none
+// where the injector put none.
+func injectorsHeaders(headers []pipeline.Header, authorization string) bool {
+	if authorization == "" {
+		return len(headers) == 0
+	}
+	return len(headers) == 1 && headers[0] == pipeline.Header{Name: "Authorization", Value: authorization}
+}
+
+// reservedLooking says whether agents may take the entry for the reserved name:
+// it has that name, also after each character outside [A-Za-z0-9_-] became "_",
+// or it has none that could be read. Agents differ in what they replace by one
+// "_": a code point, a UTF-16 unit or a byte. All three agree here, since two of
+// them in a row make "__", which a reserved name never contains.
+func (s *Provenance) reservedLooking(e *pipeline.Server) bool {
+	if e.Malformed && e.Name == "" {
+		return true
+	}
+	want := s.reserved
+	for _, r := range e.Name {
+		if want == "" {
+			return false
+		}
+		if r >= utf8.RuneSelf || !nameByte(byte(r)) {
+			r = '_'
+		}
+		if rune(want[0]) != r {
+			return false
+		}
+		want = want[1:]
+	}
+	return want == ""
+}
+
+func nameByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
+}
