@@ -5,7 +5,7 @@ import "log/slog"
 // MaxText is the longest name, title or kind in bytes that is kept to be
 // compared. A qualified name has at most 263 bytes, so a longer text can match
 // nothing.
-const MaxText = 1024
+const MaxText = 512
 
 // TextState tells the ways apart in which a text member can be there.
 type TextState uint8

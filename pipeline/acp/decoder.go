@@ -1,0 +1,167 @@
+package acp
+
+import (
+	"bytes"
+	"errors"
+	"sync"
+
+	"github.com/kandev/assent/pipeline"
+)
+
+// Options say what a [Decoder] needs to know of its agent instance.
+type Options struct {
+	// Reserved is the injected server's name; empty means
+	// [pipeline.DefaultReservedName].
+	Reserved string
+	// Dialect of the instance's configured agent, or nil. Of it only the optional
+	// interfaces [pipeline.Observer] and [pipeline.StartupWatcher] are used.
+	Dialect any
+	// Placeholder is what stands for the injected entry's Authorization value in
+	// a recording; an entry with exactly this header counts as one without.
+	Placeholder string
+	// EverySession, when set, is the server list of every session, whatever the
+	// client's frames say. Case files use it.
+	EverySession *pipeline.ServerList
+}
+
+// Decoder follows one agent connection. It is safe for concurrent use, but each
+// direction's lines must come in order, and a client line before it is written.
+type Decoder struct {
+	options  Options
+	observer pipeline.Observer
+	startup  pipeline.StartupWatcher
+
+	mu       sync.Mutex
+	calls    tracker
+	sessions sessions
+	nameSeen bool
+}
+
+// NewDecoder makes a decoder for one connection.
+func NewDecoder(o Options) *Decoder {
+	if o.Reserved == "" {
+		o.Reserved = pipeline.DefaultReservedName
+	}
+	d := &Decoder{options: o, calls: newTracker(), sessions: newSessions()}
+	d.observer, _ = o.Dialect.(pipeline.Observer)
+	d.startup, _ = o.Dialect.(pipeline.StartupWatcher)
+	return d
+}
+
+// Message is one line of the agent.
+type Message struct {
+	Frame
+	// Offer is set for a permission request that wants an answer. One without an
+	// id, or with an id that cannot be answered, has none.
+	Offer *Offer
+}
+
+// FromAgent takes one line of the agent. The error is [ErrBlank], [ErrNoise] or
+// [ErrBatch]; none of them is fatal. The message points into the line, the offer
+// does not.
+func (d *Decoder) FromAgent(line []byte) (Message, error) {
+	f, err := Peek(line)
+	if err != nil {
+		return Message{}, err
+	}
+	m := Message{Frame: f}
+	switch {
+	case f.Kind == KindResponse:
+		d.mu.Lock()
+		d.sessions.response(f)
+		d.mu.Unlock()
+	case f.Kind == KindRequest && f.Method == MethodRequestPermission:
+		m.Offer, err = d.offer(f)
+	case f.Method == MethodUpdate && mayBeToolCall(f.Line):
+		err = d.update(f)
+	}
+	return m, err
+}
+
+// FromClient takes one line of the client, before it is written to the agent.
+// Authorization is the value of the Authorization header that the injector put
+// into its own entry in this very line, empty for none.
+func (d *Decoder) FromClient(line []byte, authorization string) (Frame, error) {
+	f, err := Peek(line)
+	if err != nil {
+		return Frame{}, err
+	}
+	switch f.Method {
+	case MethodNew, MethodLoad, MethodResume, MethodFork:
+		if f.Kind != KindResponse {
+			r := readSessionRequest(f, d.options.Placeholder)
+			r.list.Authorization = authorization
+			d.mu.Lock()
+			d.sessions.request(f, r)
+			d.mu.Unlock()
+		}
+	}
+	return f, nil
+}
+
+func (d *Decoder) offer(f Frame) (*Offer, error) {
+	o := &Offer{ID: f.ID}
+	err := readOffer(f, &o.Request)
+	switch {
+	case errors.Is(err, ErrNoise):
+		return nil, err
+	case err != nil:
+		return &Offer{ID: f.ID, Reason: ReasonUnreadable}, nil
+	case len(o.Request.Options) == 0:
+		o.Reason = ReasonNoOptions
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	named := o.Request.Call.Name.State() != pipeline.TextAbsent
+	d.calls.join(&o.Request)
+	o.Request.Session = d.sessions.snapshot(o.Request.SessionID, d.options.EverySession)
+	o.Request.Session.NameSeen = d.nameSeen
+	d.nameSeen = d.nameSeen || named
+	return o, nil
+}
+
+// mayBeToolCall rules out most updates without decoding them: the word can only
+// be missing where it is written with escapes.
+func mayBeToolCall(line []byte) bool {
+	return bytes.Contains(line, []byte("tool_call")) || bytes.Contains(line, []byte(`\u`))
+}
+
+func (d *Decoder) update(f Frame) error {
+	u, err := readUpdate(f, d.observer != nil)
+	if errors.Is(err, ErrNoise) {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case err != nil:
+		d.contradict(f)
+	case !u.toolCall:
+	default:
+		if d.startup != nil && d.startup.StartupFailed(&u.seen, d.options.Reserved) {
+			d.sessions.alarm(u.session)
+		}
+		if !d.sessions.replaying(u.session) {
+			d.calls.update(u, d.observer)
+		}
+	}
+	return nil
+}
+
+// contradict handles an update that can be read in more than one way: every call
+// that it may be about becomes contradictory.
+func (d *Decoder) contradict(f Frame) {
+	targets, ok := readTargets(f)
+	if !ok {
+		d.sessions.distrustAll()
+	}
+	for _, t := range targets {
+		u := pipeline.ToolCallUpdate{ID: t.call, Status: statusFailed}
+		if d.startup != nil && d.startup.StartupFailed(&u, d.options.Reserved) {
+			d.sessions.alarm(t.session)
+		}
+		if !d.sessions.replaying(t.session) {
+			d.calls.contradict(t)
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package acp
+
+import (
+	"errors"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Errors of [Peek] and [Decoder]: what a line is when it is no message.
+var (
+	// ErrBlank is an empty line. It means nothing.
+	ErrBlank = errors.New("acp: blank line")
+	// ErrNoise is a line that is no JSON object. Agents print banners and
+	// progress bars; a line like that is never fatal.
+	ErrNoise = errors.New("acp: line is no JSON object")
+	// ErrBatch is a JSON array. Nothing in it is dispatched or forwarded; answer
+	// it with [BatchRefusal].
+	ErrBatch = errors.New("acp: JSON-RPC batches are refused")
+)
+
+// FrameKind tells the JSON-RPC messages apart.
+type FrameKind uint8
+
+const (
+	// KindInvalid is an object that is no JSON-RPC message.
+	KindInvalid FrameKind = iota
+	// KindRequest has a method and an id that is a string or a number.
+	KindRequest
+	// KindNotification has a method and no id.
+	KindNotification
+	// KindUnanswerable has a method and an id that is neither string nor number.
+	KindUnanswerable
+	// KindResponse has a result or an error, whatever else it has.
+	KindResponse
+)
+
+// Frame is one message of which only the top level was looked at. It points into
+// the line it was made from.
+type Frame struct {
+	Kind   FrameKind
+	ID     ID
+	Method string
+	// Line is the whole line without its line end.
+	Line []byte
+
+	params, result []byte
+	failed         bool // a response with an error
+	repeated       bool // a top-level member that counts is there twice
+	deep           bool // nested deeper than the decoder goes
+}
+
+// Methods that this package knows.
+const (
+	MethodRequestPermission = "session/request_permission"
+	MethodUpdate            = "session/update"
+	MethodNew               = "session/new"
+	MethodLoad              = "session/load"
+	MethodResume            = "session/resume"
+	MethodFork              = "session/fork"
+	MethodCancel            = "session/cancel"
+	MethodCancelRequest     = "$/cancel_request"
+)
+
+// Peek looks at the top-level members of a line and at nothing below. It does
+// not check the syntax of what it skips: only what is decided by is decoded.
+// A member that is there twice counts with its last value, as most readers take
+// it, and is remembered as ambiguous.
+func Peek(line []byte) (Frame, error) {
+	line = trimSpace(line)
+	switch {
+	case len(line) == 0:
+		return Frame{}, ErrBlank
+	case line[0] == '[':
+		if jsontext.Value(line).IsValid(lenient...) {
+			return Frame{}, ErrBatch
+		}
+		return Frame{}, ErrNoise
+	case line[0] != '{':
+		return Frame{}, ErrNoise
+	}
+	f := Frame{Line: line}
+	var seen, methods uint8
+	s := scanner{b: line, pos: 1}
+	for s.nextMember() {
+		bit, member := f.place(&s)
+		if bit != 0 && seen&bit != 0 {
+			f.repeated = true
+		}
+		seen |= bit
+		if bit == bitMethod && unquoted(member, MethodRequestPermission) {
+			methods++
+		}
+	}
+	if !s.done() {
+		return Frame{}, ErrNoise
+	}
+	f.deep = s.deepest > maxDepth
+	if methods > 0 {
+		f.Method = MethodRequestPermission // one of two methods: the careful reading
+	}
+	f.Kind = f.classify(seen)
+	return f, nil
+}
+
+const (
+	bitID uint8 = 1 << iota
+	bitMethod
+	bitParams
+	bitResult
+	bitError
+)
+
+// place stores one top-level member and says which one it was.
+func (f *Frame) place(s *scanner) (bit uint8, value []byte) {
+	value = s.value
+	switch {
+	case s.keyIs("id"):
+		f.ID = ID{text: string(value)}
+		return bitID, value
+	case s.keyIs("method"):
+		f.Method = methodName(value)
+		return bitMethod, value
+	case s.keyIs("params"):
+		f.params = value
+		return bitParams, value
+	case s.keyIs("result"):
+		f.result = value
+		return bitResult, value
+	case s.keyIs("error"):
+		f.failed = true
+		return bitError, value
+	}
+	return 0, value
+}
+
+func (f *Frame) classify(seen uint8) FrameKind {
+	switch {
+	case seen&(bitResult|bitError) != 0:
+		return KindResponse
+	case seen&bitMethod == 0 || f.Method == "":
+		return KindInvalid
+	case seen&bitID == 0:
+		return KindNotification
+	case !f.ID.Valid():
+		return KindUnanswerable
+	}
+	return KindRequest
+}
+
+// maxMethod bounds what is kept of an unknown method's name.
+const maxMethod = 256
+
+// methodName reads a method without an allocation for the frequent ones. What is
+// no string is no method.
+func methodName(value []byte) string {
+	for _, m := range [...]string{
+		MethodUpdate, MethodRequestPermission, MethodNew, MethodLoad, MethodResume, MethodFork, MethodCancel, MethodCancelRequest,
+	} {
+		if len(value) == len(m)+2 && string(value[1:len(value)-1]) == m && value[0] == '"' {
+			return m
+		}
+	}
+	if value[0] != '"' || len(value) > maxMethod {
+		return ""
+	}
+	name, err := jsontext.AppendUnquote(nil, value)
+	if err != nil {
+		return ""
+	}
+	return string(name)
+}

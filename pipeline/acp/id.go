@@ -1,0 +1,39 @@
+package acp
+
+import "github.com/go-json-experiment/json/jsontext"
+
+// ID is a JSON-RPC id in its exact text: 0, "1", 1 and 9007199254740993 are four
+// different ids. The zero value is no id.
+type ID struct{ text string }
+
+// NewID is the id with the given JSON text, such as 7 or "7".
+func NewID(text string) ID { return ID{text: text} }
+
+// String is the JSON text of the id, empty for no id.
+func (id ID) String() string { return id.text }
+
+// Present says whether the message had an id member at all.
+func (id ID) Present() bool { return id.text != "" }
+
+// Valid says whether the id is a string or a number, which is all that JSON-RPC
+// allows for a request that wants an answer.
+func (id ID) Valid() bool {
+	if id.text == "" {
+		return false
+	}
+	c := id.text[0]
+	return c == '"' || c == '-' || c >= '0' && c <= '9'
+}
+
+// key makes two spellings of one string id equal, as in "a" and "\u0061". A
+// number keeps its digits.
+func (id ID) key() string {
+	if id.text == "" || id.text[0] != '"' {
+		return id.text
+	}
+	value, err := jsontext.AppendUnquote(nil, id.text)
+	if err != nil {
+		return id.text
+	}
+	return `"` + string(value)
+}

@@ -1,0 +1,175 @@
+package acp
+
+import (
+	"slices"
+
+	"github.com/kandev/assent/pipeline"
+)
+
+// Bounds of what is kept of sessions. Beyond them nothing is trusted any more.
+const (
+	maxAnnounced = 4096
+	maxInFlight  = 1024
+)
+
+// sessions knows which server list each session was really given: that of its
+// session/new or fork, by the id in the response, or of its load or resume, by
+// the id in the request, in force from its success.
+type sessions struct {
+	announced map[string]*announced
+	inFlight  map[string]*sessionRequest // by request id
+	alarms    map[string]struct{}
+	// distrusted: something happened that no single session can be blamed for.
+	distrusted bool
+	// nameless: a session was made whose id could not be read.
+	nameless bool
+}
+
+type announced struct {
+	list      pipeline.ServerList
+	untrusted bool
+}
+
+// sessionRequest is one session/new, load, resume or fork of the client.
+type sessionRequest struct {
+	method    string
+	sessions  []string // the ids of a load or resume; several when it is ambiguous
+	list      pipeline.ServerList
+	untrusted bool
+}
+
+// makes says that the session's id comes with the response.
+func (r *sessionRequest) makes() bool { return r.method == MethodNew || r.method == MethodFork }
+
+func newSessions() sessions {
+	return sessions{announced: map[string]*announced{}, inFlight: map[string]*sessionRequest{}, alarms: map[string]struct{}{}}
+}
+
+func (s *sessions) distrustAll() { s.distrusted = true }
+
+func (s *sessions) alarm(session string) {
+	if len(s.alarms) >= maxAnnounced {
+		s.distrusted = true
+		return
+	}
+	s.alarms[session] = struct{}{}
+}
+
+// request takes a session request that is about to be sent.
+func (s *sessions) request(f Frame, r *sessionRequest) {
+	if f.repeated || f.Kind != KindRequest {
+		r.untrusted = true
+	}
+	if f.Kind != KindRequest { // no response will ever settle it
+		s.settle(r, "")
+		return
+	}
+	for _, other := range s.inFlight {
+		if slices.ContainsFunc(r.sessions, func(id string) bool { return slices.Contains(other.sessions, id) }) {
+			r.untrusted, other.untrusted = true, true // which of the two comes last?
+		}
+	}
+	key := f.ID.key()
+	if other := s.inFlight[key]; other != nil || len(s.inFlight) >= maxInFlight {
+		s.distrusted = true
+		return
+	}
+	s.inFlight[key] = r
+}
+
+// response takes a response of the agent; most are to other requests.
+func (s *sessions) response(f Frame) {
+	key := f.ID.key()
+	r := s.inFlight[key]
+	if r == nil {
+		return
+	}
+	delete(s.inFlight, key)
+	if f.failed && f.result == nil && !f.repeated {
+		return // a failure changes nothing
+	}
+	if f.failed || f.repeated {
+		r.untrusted = true
+	}
+	id := ""
+	if r.makes() {
+		id = readSessionID(f)
+	}
+	s.settle(r, id)
+}
+
+// settle puts a list in force.
+func (s *sessions) settle(r *sessionRequest, made string) {
+	ids := r.sessions
+	if r.makes() {
+		if made == "" {
+			s.nameless = true
+			return
+		}
+		if s.announced[made] != nil { // one id for two sessions
+			r.untrusted = true
+		}
+		ids = []string{made}
+	}
+	for _, id := range ids {
+		if s.announced[id] == nil && len(s.announced) >= maxAnnounced {
+			s.distrusted = true
+			return
+		}
+		s.announced[id] = &announced{list: r.list, untrusted: r.untrusted}
+	}
+}
+
+// replaying says whether updates of a session are the replay of its history.
+func (s *sessions) replaying(session string) bool {
+	return s.changing(session, func(r *sessionRequest) bool { return r.method == MethodLoad })
+}
+
+func (s *sessions) changing(session string, counts func(*sessionRequest) bool) bool {
+	for _, r := range s.inFlight {
+		if counts(r) && slices.Contains(r.sessions, session) {
+			return true
+		}
+	}
+	return false
+}
+
+// snapshot says what is known of a session now.
+func (s *sessions) snapshot(session string, every *pipeline.ServerList) pipeline.Session {
+	_, alarm := s.alarms[session]
+	if every != nil {
+		return pipeline.Session{Announced: true, Lists: []pipeline.ServerList{*every}, StartupAlarm: alarm, Untrusted: s.distrusted}
+	}
+	unsettled := s.changing(session, func(*sessionRequest) bool { return true })
+	if a := s.announced[session]; a != nil {
+		return pipeline.Session{
+			Announced: true, Lists: []pipeline.ServerList{a.list}, StartupAlarm: alarm,
+			Unsettled: unsettled, Untrusted: a.untrusted || s.distrusted,
+		}
+	}
+	return s.unannounced(unsettled)
+}
+
+// unannounced is the snapshot of a session that the client never asked for: it
+// may have the list of any live session, or of one that is being made.
+func (s *sessions) unannounced(unsettled bool) pipeline.Session {
+	out := pipeline.Session{
+		StartupAlarm: len(s.alarms) > 0, Unsettled: unsettled, Untrusted: s.distrusted || s.nameless,
+	}
+	for _, a := range s.announced {
+		out.Lists = append(out.Lists, a.list)
+		out.Untrusted = out.Untrusted || a.untrusted
+	}
+	if len(out.Lists) == 0 {
+		return out
+	}
+	for _, r := range s.inFlight {
+		if !r.makes() {
+			out.Unsettled = true
+			continue
+		}
+		out.Lists = append(out.Lists, r.list)
+		out.Untrusted = out.Untrusted || r.untrusted
+	}
+	return out
+}
