@@ -1,0 +1,18 @@
+// Package endpoint is the MCP server that the host injects into its agents.
+//
+// One [Endpoint] belongs to one agent instance. It serves MCP over streamable
+// HTTP at /mcp and over SSE at /sse, on one port of both loopbacks, because
+// "localhost" may mean either of them to an agent. It lives until [Endpoint.Close],
+// and its port is not used for another endpoint of the same run: an agent that
+// was told a port must never find somebody else's server there.
+//
+// Every process and every web page on the machine can reach a loopback port. So
+// a request needs a loopback Host with the endpoint's port, no Origin or one of
+// the endpoint's own, and the bearer secret of a [Session]. The secret also says
+// whose request it is: each session has an MCP server of its own, so that
+// nothing begun with one secret can be continued with another.
+//
+// Requests are served without MCP sessions (stateless in the words of the MCP
+// SDK): newer clients never send initialize, they begin with server/discover or
+// tools/list; older ones get their handshake all the same.
+package endpoint

@@ -1,0 +1,116 @@
+package endpoint
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+const secretBytes = 32 // 256 bits
+
+// SessionID names a session of an endpoint. It is unique in the process, not
+// secret, and can be logged.
+type SessionID string
+
+// sessionCount makes ids; they mean nothing but "this one".
+var sessionCount atomic.Uint64
+
+// Session is the right of one agent session to use the endpoint: one secret.
+type Session struct {
+	id     SessionID
+	secret string
+	// An MCP server and handlers of its own: what was begun with another
+	// session's secret does not exist here.
+	streamable, sse http.Handler
+	ctx             context.Context // ends with the session
+	cancel          context.CancelFunc
+}
+
+// NewSession makes a session with a random secret. It fails with [ErrClosed] only.
+func (e *Endpoint) NewSession() (*Session, error) {
+	raw := make([]byte, secretBytes)
+	_, _ = rand.Read(raw) // never fails (crypto/rand)
+	s := &Session{
+		id:     SessionID(strconv.FormatUint(sessionCount.Add(1), 10)),
+		secret: base64.RawURLEncoding.EncodeToString(raw),
+	}
+	s.ctx, s.cancel = context.WithCancel(e.ctx)
+	server := e.newServer(s)
+	get := func(*http.Request) *mcp.Server { return server }
+	s.streamable = mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{Stateless: true, MaxRequestBodyBytes: e.opts.MaxBody})
+	s.sse = mcp.NewSSEHandler(get, &mcp.SSEOptions{MaxRequestBodyBytes: e.opts.MaxBody})
+
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		s.cancel()
+		return nil, ErrClosed
+	}
+	e.sessions[sha256.Sum256([]byte(s.secret))] = s
+	return s, nil
+}
+
+// Revoke ends a session: its streams end and its secret is unknown from now on.
+// A session that is unknown already is no error.
+func (e *Endpoint) Revoke(s *Session) {
+	e.mu.Lock()
+	delete(e.sessions, sha256.Sum256([]byte(s.secret)))
+	e.mu.Unlock()
+	s.cancel()
+}
+
+// find gives the session of a secret. Looking up a digest tells nothing about
+// the secret by its timing, and what was found is compared in constant time.
+func (e *Endpoint) find(secret string) *Session {
+	digest := sha256.Sum256([]byte(secret))
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := e.sessions[digest]
+	if s == nil || subtle.ConstantTimeCompare([]byte(s.secret), []byte(secret)) != 1 {
+		return nil
+	}
+	return s
+}
+
+// ID names the session.
+func (s *Session) ID() SessionID { return s.id }
+
+// Authorization is the value of the Authorization header with the session's
+// secret. It is a secret.
+func (s *Session) Authorization() string { return "Bearer " + s.secret }
+
+// Format prints the session's id alone, whatever the verb.
+func (s *Session) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "endpoint session %s", s.id) }
+
+// LogValue is the session's id.
+func (s *Session) LogValue() slog.Value { return slog.StringValue(string(s.id)) }
+
+// bearer takes the secret out of an Authorization header (RFC 6750): exactly
+// one header, the scheme in any case, one space.
+func bearer(h http.Header) (string, bool) {
+	values := h.Values("Authorization")
+	if len(values) != 1 {
+		return "", false
+	}
+	scheme, secret, ok := strings.Cut(values[0], " ")
+	return secret, ok && secret != "" && strings.EqualFold(scheme, "Bearer")
+}
+
+type sessionKey struct{}
+
+// SessionFrom gives the session in which a tool was called, from the context of
+// its handler.
+func SessionFrom(ctx context.Context) (SessionID, bool) {
+	id, ok := ctx.Value(sessionKey{}).(SessionID)
+	return id, ok
+}
