@@ -64,10 +64,10 @@ func (c InstanceConfig) CodexArgs(authorization string) (CodexLaunch, error) {
 // secret is found, and that Codex need not ask about its tools. The approval and
 // the URL belong together: without the URL, the approval could fall to a server
 // of the same name in the user's or the project's configuration.
-func codexServerArgs(name, mcpURL string) []string {
+func codexServerArgs(name, address string) []string {
 	key := "mcp_servers." + name + "."
 	return []string{
-		"-c", key + "url=" + tomlString(mcpURL),
+		"-c", key + "url=" + tomlString(address),
 		"-c", key + "bearer_token_env_var=" + tomlString(CodexTokenVariable),
 		"-c", key + "enabled=true",
 		"-c", key + `default_tools_approval_mode="approve"`,

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 )
 
@@ -41,6 +42,11 @@ type SessionServers struct {
 // LogValue keeps the secret out of logs.
 func (s SessionServers) LogValue() slog.Value {
 	return slog.GroupValue(slog.Int("servers", len(s.Servers)), slog.String("injected", s.Injected))
+}
+
+// Format prints the list without its secret, whatever the verb.
+func (s SessionServers) Format(f fmt.State, _ rune) {
+	_, _ = fmt.Fprintf(f, "{%v injected %q}", []MCPServer(s.Servers), s.Injected)
 }
 
 // ErrNoAuthorization says that a session would get the injected server without
