@@ -18,7 +18,10 @@ import (
 // commands is the command line. A command is one line here and one struct with a
 // Run(*app) error method; a Help() string method adds an example to its --help.
 type commands struct {
-	Run runCommand `cmd:"" help:"Run one agent in this terminal and answer its permission requests."`
+	Run     runCommand     `cmd:"" help:"Run one agent in this terminal and answer its permission requests."`
+	Replay  replayCommand  `cmd:"" help:"Send recorded traffic through the pipeline and show each decision."`
+	Check   checkCommand   `cmd:"" help:"Run case files and compare each decision with what the case wants."`
+	Version versionCommand `cmd:"" help:"Show the version, and the agents and versions that the dialects were tested with."`
 
 	logFlags
 }

@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"errors"
 	"slices"
 	"unicode/utf8"
 
@@ -182,4 +183,22 @@ func readSessionID(f Frame) string {
 		return ""
 	}
 	return id
+}
+
+// ReadServers decodes an mcpServers value. A duplicate key or a value that is no
+// list of objects is an error.
+func ReadServers(text []byte) (pipeline.ServerList, error) {
+	if len(text) == 0 {
+		return pipeline.ServerList{}, nil
+	}
+	c := newCursor(text)
+	defer c.release()
+	servers, err := c.servers("")
+	if err == nil {
+		err = c.end()
+	}
+	if err != nil {
+		return pipeline.ServerList{}, errors.New("acp: mcpServers is no list of server objects with unique keys")
+	}
+	return pipeline.ServerList{Servers: servers}, nil
 }

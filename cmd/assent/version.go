@@ -1,0 +1,40 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/kandev/assent/dialects"
+)
+
+// versionCommand says what this program is.
+type versionCommand struct{}
+
+// Help is shown by --help.
+func (*versionCommand) Help() string { return "Example: assent version" }
+
+// Run is the command.
+func (*versionCommand) Run(a *app) error {
+	version, commit := "(devel)", "unknown"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if info.Main.Version != "" {
+			version = info.Main.Version
+		}
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				commit = s.Value
+			}
+		}
+	}
+	if _, err := fmt.Fprintf(a.stdout, "assent %s\ncommit %s\n%s %s/%s\n\ndialects tested with\n",
+		version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH); err != nil {
+		return err
+	}
+	for _, t := range dialects.Tested() {
+		if _, err := fmt.Fprintf(a.stdout, "  %-14s %s %s\n", t.Agent, t.Package, t.Version); err != nil {
+			return err
+		}
+	}
+	return nil
+}

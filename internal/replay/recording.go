@@ -1,0 +1,89 @@
+package replay
+
+import (
+	"cmp"
+	"context"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/kandev/assent/pipeline"
+	"github.com/kandev/assent/pipeline/acp"
+)
+
+// Instance are the settings of a replay that win over a recording's header.
+type Instance struct {
+	Agent       string
+	Port        int
+	AutoApprove bool
+}
+
+// entry is one line of a recording.
+type entry struct {
+	Header *header        `json:"header"`
+	Dir    *string        `json:"dir"`
+	Frame  jsontext.Value `json:"frame"`
+	Raw    *string        `json:"raw"`
+}
+
+type header struct {
+	Agent string `json:"agent"`
+	Port  int    `json:"port"`
+}
+
+const recordingForm = `expected {"dir":"agent->client"|"client->agent","frame":{…}} or "raw":"…"`
+
+// Recording replays one recorded connection and calls visit for each decision.
+// The error is an [*InputError] when the recording cannot be read.
+func (r Runner) Recording(ctx context.Context, file string, in io.Reader, over Instance, visit func(Decision) error) error {
+	var c *connection
+	return eachLine(file, in, func(number int, line []byte) error {
+		var e entry
+		if err := readEntry(line, &e); err != nil {
+			return badLine(file, number, err, recordingForm)
+		}
+		if c == nil {
+			made, err := r.open(e.Header, over)
+			if err != nil {
+				return &InputError{file, number, err.Error()}
+			}
+			c = made
+		}
+		if e.Dir == nil {
+			return nil
+		}
+		text, err := e.line(file, number)
+		if err != nil {
+			return err
+		}
+		if d, ok := c.line(ctx, *e.Dir, text); ok {
+			return visit(d)
+		}
+		return nil
+	})
+}
+
+func (r Runner) open(h *header, over Instance) (*connection, error) {
+	if h == nil {
+		h = &header{}
+	}
+	port := cmp.Or(over.Port, h.Port)
+	return r.connect(pipeline.Instance{
+		Agent:       pipeline.Agent(cmp.Or(over.Agent, h.Agent)),
+		Port:        port,
+		Injected:    port > 0, // and a list must hold the entry, as provenance checks
+		AutoApprove: over.AutoApprove,
+	}, acp.Options{Placeholder: RecordedAuthorization})
+}
+
+func (e entry) line(file string, number int) ([]byte, error) {
+	switch {
+	case *e.Dir != fromAgent && *e.Dir != fromClient:
+		return nil, &InputError{file, number, "dir is neither agent->client nor client->agent: " + recordingForm}
+	case e.Raw != nil:
+		return []byte(*e.Raw), nil
+	case e.Frame != nil:
+		return e.Frame, nil
+	}
+	return nil, &InputError{file, number, "this line has a dir but neither frame nor raw: " + recordingForm}
+}

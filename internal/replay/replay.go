@@ -1,0 +1,115 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/kandev/assent/dialects"
+	"github.com/kandev/assent/pipeline"
+	"github.com/kandev/assent/pipeline/acp"
+	"github.com/kandev/assent/stages"
+)
+
+// RecordedAuthorization stands for the endpoint's secret in a recording.
+const RecordedAuthorization = "Bearer redacted"
+
+// Runner holds what every replay needs.
+type Runner struct {
+	// Pipelines makes the pipeline of an instance.
+	Pipelines stages.PipelineFactory
+	// Dialects are those that the pipelines were built with.
+	Dialects dialects.Set
+}
+
+// Decision is one permission request and what was decided, a decision line of
+// --json. Its field names are a public contract.
+type Decision struct {
+	ID       jsontext.Value `json:"id"`
+	Session  *string        `json:"session"`
+	ToolCall *string        `json:"tool_call"`
+	Verdict  string         `json:"verdict"`
+	Option   *string        `json:"option"`
+	Kind     *string        `json:"kind"`
+	Stage    string         `json:"stage"`
+	Reason   string         `json:"reason"`
+	Server   *string        `json:"server"`
+	Tool     *string        `json:"tool"`
+
+	// Result is the decision with its trace.
+	Result pipeline.Result `json:"-"`
+}
+
+// connection is one agent connection under replay.
+type connection struct {
+	decoder  *acp.Decoder
+	pipeline *pipeline.Pipeline
+}
+
+func (r Runner) connect(instance pipeline.Instance, options acp.Options) (*connection, error) {
+	p, err := r.Pipelines(instance)
+	if err != nil {
+		return nil, err
+	}
+	if d, ok := r.Dialects.For(instance); ok && !instance.Guessed {
+		options.Dialect = d
+	}
+	options.Reserved = instance.ReservedName()
+	return &connection{decoder: acp.NewDecoder(options), pipeline: p}, nil
+}
+
+// Directions of a recorded line.
+const (
+	fromAgent  = "agent->client"
+	fromClient = "client->agent"
+)
+
+// line takes one line. It returns a decision when the line asked for one. Lines
+// that are no messages are skipped, as in a live run.
+func (c *connection) line(ctx context.Context, direction string, line []byte) (Decision, bool) {
+	if direction == fromClient {
+		_, _ = c.decoder.FromClient(line, "") // what is no message says nothing about a session
+		return Decision{}, false
+	}
+	message, err := c.decoder.FromAgent(line)
+	if err != nil || message.Offer == nil {
+		return Decision{}, false
+	}
+	return decisionOf(message.Offer, message.Offer.Decide(ctx, c.pipeline)), true
+}
+
+func decisionOf(o *acp.Offer, result pipeline.Result) Decision {
+	d := Decision{
+		ID:      jsontext.Value(o.ID.String()),
+		Verdict: result.Decision.Verdict.String(),
+		Stage:   string(result.Stage),
+		Reason:  string(result.Decision.Reason),
+		Result:  result,
+	}
+	if o.Reason != acp.ReasonUnreadable {
+		d.Session, d.ToolCall = &o.Request.SessionID, &o.Request.Call.ID
+		if o.Request.Call.OtherSubject {
+			d.ToolCall = nil
+		}
+	}
+	if result.Decision.Verdict == pipeline.Select {
+		option := &o.Request.Options[result.Decision.Option]
+		d.Option, d.Kind = &option.ID, &option.Kind
+	}
+	if identity := result.Facts.Identity; identity.State() == pipeline.Named {
+		server, tool := identity.Server(), identity.Tool()
+		d.Server, d.Tool = &server, &tool
+	}
+	return d
+}
+
+// InputError is an input that cannot be read, and where.
+type InputError struct {
+	File string
+	Line int
+	Why  string
+}
+
+// Error gives file, line and reason.
+func (e *InputError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Why) }
