@@ -2,8 +2,8 @@ package dialects
 
 import "github.com/kandev/assent/pipeline"
 
-// ReasonZedCodexRawInput: server and tool stand only in the
-// raw input. A person is asked.
+// ReasonZedCodexRawInput: server and tool stand only in the raw input. A person
+// is asked.
 const ReasonZedCodexRawInput pipeline.Reason = "zed_codex_raw_input"
 
 // ZedCodex is the dialect of agent id "zed-codex-acp", which claims nothing: the
