@@ -121,6 +121,15 @@ func TestDecideDropsFactsOfMisfits(t *testing.T) {
 	}
 }
 
+// All that a stage learned counts, or nothing: not the half before the conflict.
+func TestDecideMergesAllOrNothing(t *testing.T) {
+	p := build(t,
+		learns("first", pipeline.Facts{Kept: "kept"}),
+		learns("misfit", pipeline.Facts{Identity: named("kandev", "x"), Kept: "again", Injected: true}),
+	)
+	assert.Equal(t, pipeline.Facts{Kept: "kept"}, p.Decide(context.Background(), offer()).Facts)
+}
+
 // The stages before the deciding one ran, in order, and none after it.
 func TestDecideStopsAtTheDecision(t *testing.T) {
 	var called []pipeline.Name

@@ -164,21 +164,36 @@ func TestDefaultPipelineEndToEnd(t *testing.T) {
 }
 
 func TestDefaultPipelineAllocations(t *testing.T) {
-	instance := pipelinetest.Instance()
-	instance.Agent = "claude-acp"
 	factory, err := stages.NewDefaultFactory()
 	require.NoError(t, err)
-	p, err := factory(instance)
-	require.NoError(t, err)
 	ctx := context.Background()
-	for name, edit := range map[string]pipelinetest.Edit{
-		"approved by its name":       pipelinetest.Name("mcp__kandev__list_tasks"),
-		"approved by the dialect":    pipelinetest.CallMeta(`{"claudeCode":{"toolName":"mcp__kandev__list_tasks"}}`),
-		"asked: another server":      pipelinetest.Name("mcp__docs__list_tasks"),
-		"asked: no name and nothing": func(*pipeline.Request) {},
-	} {
-		request := pipelinetest.Request(edit)
-		assert.Zero(t, testing.AllocsPerRun(100, func() { p.DecideUntraced(ctx, request) }), name)
-		assert.LessOrEqual(t, testing.AllocsPerRun(100, func() { p.Decide(ctx, request) }), 1.0, name)
+	codex := func(r *pipeline.Request) {
+		r.Meta = pipelinetest.Meta(`{"is_mcp_tool_approval":true}`)
+		r.Call.Facts = pipeline.DialectFacts{Marked: true, Server: "kandev", Tool: "list_tasks"}
+	}
+	cases := []struct {
+		name  string
+		agent pipeline.Agent
+		edit  pipelinetest.Edit
+		want  pipeline.Verdict
+	}{
+		{"by its name", "claude-acp", pipelinetest.Name("mcp__kandev__list_tasks"), pipeline.Select},
+		{"by metadata", "claude-acp", pipelinetest.CallMeta(`{"claudeCode":{"toolName":"mcp__kandev__list_tasks"}}`), pipeline.Select},
+		{"by server and tool apart", "codex-acp", codex, pipeline.Select},
+		{"by the request's own metadata", "qwen-acp", pipelinetest.CallMeta(`{"toolName":"mcp__kandev__list_tasks"}`), pipeline.Select},
+		{"another server", "claude-acp", pipelinetest.Name("mcp__docs__list_tasks"), pipeline.Pend},
+		{"an agent without dialect", "other-acp", func(*pipeline.Request) {}, pipeline.Pend},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			instance := pipelinetest.Instance()
+			instance.Agent = c.agent
+			p, err := factory(instance)
+			require.NoError(t, err)
+			request := pipelinetest.Request(c.edit)
+			assert.Equal(t, c.want, p.DecideUntraced(ctx, request).Decision.Verdict)
+			assert.Zero(t, testing.AllocsPerRun(100, func() { p.DecideUntraced(ctx, request) }))
+			assert.LessOrEqual(t, testing.AllocsPerRun(100, func() { p.Decide(ctx, request) }), 1.0)
+		})
 	}
 }
