@@ -93,10 +93,11 @@ func (c Claude) title(req *pipeline.Request) (string, error) {
 // name. Source "dynamic" are the servers of session/new; one that a project's
 // sub-agent brings along under the same name is "agent" (0.101.0).
 func checkClaudeServer(server pipeline.Meta, name string) error {
+	if server.Kind() == pipeline.MetaAbsent {
+		return nil
+	}
 	want, _, reason := pipeline.ParseQualifiedName(name)
 	switch {
-	case server.Kind() == pipeline.MetaAbsent:
-		return nil
 	case reason != pipeline.ReasonQualified || !textIs(server.Get("name"), want):
 		return Error{Reason: ReasonClaudeOtherServer}
 	case !textIs(server.Get("source"), "dynamic"):
