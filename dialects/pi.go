@@ -10,11 +10,12 @@ const ReasonPiExtensionTitle pipeline.Reason = "pi_extension_title"
 // seen to do.
 //
 // Seen: pi-acp 0.0.34. It does not use the servers of session/new and never asks
-// by itself: tools that no extension guards run unasked. Requests come from
-// extensions, under an id of their own ("pi-ui-…"), with kind "other" and with a
-// title and a message that the extension chooses: "mcp__kandev__create_task" may
-// stand above a shell command. Nothing ties the request to the tool call that it
-// is about.
+// by itself: tools that no extension guards run unasked.
+//
+// Requests come from extensions, under an id of their own ("pi-ui-…"), with kind
+// "other" and with a title and a message that the extension chooses:
+// "mcp__kandev__create_task" may stand above a shell command. Nothing ties the
+// request to the tool call that it is about.
 type Pi struct{}
 
 // NewPi makes the dialect.
