@@ -3,6 +3,7 @@ package replay
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"slices"
 	"strconv"
@@ -87,15 +88,27 @@ func (r Runner) runCase(ctx context.Context, c Case) ([]Decision, error) {
 	}
 	var decisions []Decision
 	for _, l := range c.Lines {
-		text := l.RawB64
-		if l.Raw != nil {
-			text = []byte(*l.Raw)
+		text, err := l.text()
+		if err != nil {
+			return nil, err
 		}
 		if d, ok := connection.line(ctx, l.Dir, text); ok {
 			decisions = append(decisions, d)
 		}
 	}
 	return decisions, nil
+}
+
+func (l caseLine) text() ([]byte, error) {
+	switch {
+	case l.Dir != fromAgent && l.Dir != fromClient:
+		return nil, errors.New("dir is neither agent->client nor client->agent: " + caseForm)
+	case l.Raw != nil:
+		return []byte(*l.Raw), nil
+	case l.RawB64 != nil:
+		return l.RawB64, nil
+	}
+	return nil, errors.New("a line of a case needs raw or raw_b64: " + caseForm)
 }
 
 // list is the server list at decision time: given as it stands, or the user's

@@ -24,11 +24,13 @@ type entry struct {
 	Dir    *string        `json:"dir"`
 	Frame  jsontext.Value `json:"frame"`
 	Raw    *string        `json:"raw"`
+	RawB64 []byte         `json:"raw_b64"` // a line that is no UTF-8
 }
 
 type header struct {
-	Agent string `json:"agent"`
-	Port  int    `json:"port"`
+	Agent   string `json:"agent"`
+	Guessed string `json:"guessed"` // nobody configured the agent
+	Port    int    `json:"port"`
 }
 
 const recordingForm = `expected {"dir":"agent->client"|"client->agent","frame":{…}} or "raw":"…"`
@@ -68,8 +70,10 @@ func (r Runner) open(h *header, over Instance) (*connection, error) {
 		h = &header{}
 	}
 	port := cmp.Or(over.Port, h.Port)
+	agent := cmp.Or(over.Agent, h.Agent)
 	return r.connect(pipeline.Instance{
-		Agent:       pipeline.Agent(cmp.Or(over.Agent, h.Agent)),
+		Agent:       pipeline.Agent(cmp.Or(agent, h.Guessed)),
+		Guessed:     agent == "" && h.Guessed != "",
 		Port:        port,
 		Injected:    port > 0, // and a list must hold the entry, as provenance checks
 		AutoApprove: over.AutoApprove,
@@ -84,6 +88,8 @@ func (e entry) line(file string, number int) ([]byte, error) {
 		return []byte(*e.Raw), nil
 	case e.Frame != nil:
 		return e.Frame, nil
+	case e.RawB64 != nil:
+		return e.RawB64, nil
 	}
 	return nil, &InputError{file, number, "this line has a dir but neither frame nor raw: " + recordingForm}
 }
