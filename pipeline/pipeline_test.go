@@ -24,19 +24,21 @@ func build(t testing.TB, stages ...stage) *pipeline.Pipeline {
 	return p
 }
 
-func TestDecidePolices(t *testing.T) {
-	kandev := named("kandev", "list_tasks")
-	refused := pipeline.RefusedIdentity()
+// policed is a pipeline, what comes out of it and who decided.
+type policed struct {
+	name   string
+	stages []stage
+	want   pipeline.Decision
+	by     pipeline.Name
+}
+
+func pend(r pipeline.Reason) pipeline.Decision { return pipeline.Decision{Reason: r} }
+
+func TestDecidePolicesDecisions(t *testing.T) {
 	misfit := func(d pipeline.Decision) []stage {
 		return []stage{{name: "misfit", decision: d}, selects("approver")}
 	}
-	pend := func(r pipeline.Reason) pipeline.Decision { return pipeline.Decision{Reason: r} }
-	cases := []struct {
-		name   string
-		stages []stage
-		want   pipeline.Decision
-		by     pipeline.Name
-	}{
+	runPoliced(t, []policed{
 		{"a stage decides", misfit(pipeline.Decision{Verdict: pipeline.Select, Option: 1, Reason: "why"}),
 			pipeline.Decision{Verdict: pipeline.Select, Option: 1, Reason: "why"}, "misfit"},
 		{"a stage asks", misfit(pipeline.Decision{Verdict: pipeline.Pend, Reason: "why"}), pend("why"), "misfit"},
@@ -56,6 +58,13 @@ func TestDecidePolices(t *testing.T) {
 		{"an error", []stage{{name: "misfit", err: errors.New("broken"), decision: selects("").decision}, selects("approver")},
 			pend(pipeline.ReasonStageError), "misfit"},
 		{"a panic", []stage{{name: "misfit", panics: "broken"}, selects("approver")}, pend(pipeline.ReasonStagePanic), "misfit"},
+	})
+}
+
+func TestDecidePolicesFacts(t *testing.T) {
+	kandev := named("kandev", "list_tasks")
+	refused := pipeline.RefusedIdentity()
+	runPoliced(t, []policed{
 		{"an identity twice", []stage{
 			learns("first", pipeline.Facts{Identity: kandev}),
 			learns("misfit", pipeline.Facts{Identity: kandev}), selects("approver")},
@@ -80,7 +89,11 @@ func TestDecidePolices(t *testing.T) {
 			learns("first", pipeline.Facts{Injected: true}),
 			{name: "misfit", decision: pipeline.Decision{Verdict: pipeline.Select, Learned: pipeline.Facts{Injected: true}, Reason: "why"}}},
 			pend(pipeline.ReasonFactSetTwice), "misfit"},
-	}
+	})
+}
+
+func runPoliced(t *testing.T, cases []policed) {
+	t.Helper()
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			p := build(t, c.stages...)

@@ -11,21 +11,34 @@ import (
 	"github.com/kandev/assent/stages"
 )
 
-func TestDialect(t *testing.T) {
+// rows are what the stage makes of what one dialect says.
+type rows struct {
+	name    string
+	dialect speaker
+	cases   []pipelinetest.Case
+}
+
+func runDialects(t *testing.T, groups []rows) {
+	t.Helper()
+	for _, g := range groups {
+		t.Run(g.name, func(t *testing.T) {
+			pipelinetest.Run(t, stages.NewDialect(pipelinetest.Instance(), g.dialect), g.cases)
+		})
+	}
+}
+
+func supplied(name string) *pipeline.Request { return pipelinetest.Request(pipelinetest.Name(name)) }
+
+// other is what the identity stage learned of a name that is no qualified one.
+func other() pipeline.Facts {
+	return pipeline.Facts{Identity: pipeline.OtherIdentity(), Kept: "kept_by_identity"}
+}
+
+func TestDialectClaims(t *testing.T) {
 	claims := func(name string) speaker { return speaker{claim: pipeline.ClaimName(name)} }
-	fails := func(err error) speaker { return speaker{err: err} }
-	named := func(name string) *pipeline.Request { return pipelinetest.Request(pipelinetest.Name(name)) }
-	other := pipeline.Facts{Identity: pipeline.OtherIdentity(), Kept: "kept_by_identity"}
 	dropped := continues(stages.ReasonClaimDisagrees, pipeline.Facts{Identity: pipeline.RefusedIdentity()})
 	agrees := continues(stages.ReasonClaimAgrees, pipeline.Facts{})
-	silent := dialects.Error{Reason: "frames_are_silent", Absent: true}
-	broken := dialects.Error{Reason: "frames_are_broken"}
-
-	groups := []struct {
-		name    string
-		dialect speaker
-		rows    []pipelinetest.Case
-	}{
+	runDialects(t, []rows{
 		{"claims the host's tool", claims("mcp__kandev__list_tasks"), []pipelinetest.Case{
 			{Name: "nothing known", Want: continues(stages.ReasonClaimIdentifies, listTasks())},
 			{Name: "the same known", Facts: listTasks(), Want: agrees},
@@ -33,7 +46,7 @@ func TestDialect(t *testing.T) {
 				Want: refused(stages.ReasonClaimDisagrees)},
 			{Name: "another server known", Facts: pipeline.Facts{Identity: pipelinetest.Tool("docs", "list_tasks")},
 				Want: refused(stages.ReasonClaimDisagrees)},
-			{Name: "another name supplied", Request: named("Bash"), Facts: other, Want: dropped},
+			{Name: "another name supplied", Request: supplied("Bash"), Facts: other(), Want: dropped},
 			{Name: "refused before", Facts: pipeline.Facts{Identity: pipeline.RefusedIdentity(), Kept: "x"},
 				Want: continues(stages.ReasonAlreadyRefused, pipeline.Facts{})},
 			{Name: "about no tool call", Request: pipelinetest.Request(func(r *pipeline.Request) { r.Call.OtherSubject = true }),
@@ -46,16 +59,24 @@ func TestDialect(t *testing.T) {
 		{"claims another name", claims("Bash"), []pipelinetest.Case{
 			{Name: "nothing known", Want: continues(pipeline.ReasonNoPrefix,
 				pipeline.Facts{Identity: pipeline.OtherIdentity(), Kept: pipeline.ReasonNoPrefix})},
-			{Name: "the same supplied", Request: named("Bash"), Facts: other, Want: agrees},
-			{Name: "another one supplied", Request: named("Edit"), Facts: other, Want: dropped},
+			{Name: "the same supplied", Request: supplied("Bash"), Facts: other(), Want: agrees},
+			{Name: "another one supplied", Request: supplied("Edit"), Facts: other(), Want: dropped},
 			{Name: "one too long to compare", Request: pipelinetest.Request(func(r *pipeline.Request) { r.Call.Name = pipeline.TooLong() }),
-				Facts: other, Want: dropped},
+				Facts: other(), Want: dropped},
 			{Name: "the host's tool known", Facts: listTasks(), Want: refused(stages.ReasonClaimDisagrees)},
 		}},
 		{"claims an ambiguous name", claims("mcp__kandev__a__b"), []pipelinetest.Case{
 			{Name: "nothing known", Want: continues(pipeline.ReasonSecondSeparator,
 				pipeline.Facts{Identity: pipeline.OtherIdentity(), Kept: pipeline.ReasonSecondSeparator})},
 		}},
+	})
+}
+
+func TestDialectClaimsNothing(t *testing.T) {
+	fails := func(err error) speaker { return speaker{err: err} }
+	silent := dialects.Error{Reason: "frames_are_silent", Absent: true}
+	broken := dialects.Error{Reason: "frames_are_broken"}
+	runDialects(t, []rows{
 		{"is silent, with a reason", fails(silent), []pipelinetest.Case{
 			{Name: "nothing known", Want: kept("frames_are_silent")},
 			{Name: "a tool known", Facts: listTasks(), Want: continues("frames_are_silent", pipeline.Facts{})},
@@ -70,18 +91,13 @@ func TestDialect(t *testing.T) {
 		{"finds malformed frames", fails(broken), []pipelinetest.Case{
 			{Name: "nothing known", Want: refused("frames_are_broken")},
 			{Name: "a tool known", Facts: listTasks(), Want: refused("frames_are_broken")},
-			{Name: "kept before: that reason counts", Request: named("Bash"), Facts: other,
+			{Name: "kept before: that reason counts", Request: supplied("Bash"), Facts: other(),
 				Want: continues("frames_are_broken", pipeline.Facts{Identity: pipeline.RefusedIdentity()})},
 		}},
 		{"fails without a reason", fails(errors.New("canary")), []pipelinetest.Case{
 			{Name: "a tool known", Facts: listTasks(), Want: refused(stages.ReasonDialectFailed)},
 		}},
-	}
-	for _, g := range groups {
-		t.Run(g.name, func(t *testing.T) {
-			pipelinetest.Run(t, stages.NewDialect(pipelinetest.Instance(), g.dialect), g.rows)
-		})
-	}
+	})
 }
 
 func TestDialectOfTheInstance(t *testing.T) {

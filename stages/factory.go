@@ -14,8 +14,8 @@ import (
 type Factory struct {
 	// Name of the stages that New makes.
 	Name pipeline.Name
-	// New makes the stage of one instance. It must not keep the instance's
-	// stages apart from each other by anything but the instance itself.
+	// New makes the stage of one instance. It may return the same one each time,
+	// since stages keep nothing.
 	New func(pipeline.Instance) (pipeline.Stage, error)
 }
 

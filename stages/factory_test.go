@@ -31,23 +31,30 @@ func (*nilled) Evaluate(context.Context, pipeline.Evaluation) (pipeline.Decision
 	return pipeline.Decision{}, nil
 }
 
-// Forgetting any one line fails when the host starts, with the name of the stage.
-func TestNewPipelineFactoryRefuses(t *testing.T) {
-	extra := stages.Shared("extra", &nilled{"extra"})
-	type lines = func(pipeline.Order, []stages.Factory) (pipeline.Order, []stages.Factory)
-	add := func(f stages.Factory) lines {
-		return func(o pipeline.Order, list []stages.Factory) (pipeline.Order, []stages.Factory) {
-			return append(o, "extra"), append(list, f)
-		}
+// forgotten is what a host changed, and the error; empty: none.
+type forgotten struct {
+	name  string
+	lines lines
+	want  string
+}
+
+type lines func(pipeline.Order, []stages.Factory) (pipeline.Order, []stages.Factory)
+
+func extra() stages.Factory { return stages.Shared("extra", &nilled{"extra"}) }
+
+// add places a stage last and registers it.
+func add(f stages.Factory) lines {
+	return func(o pipeline.Order, list []stages.Factory) (pipeline.Order, []stages.Factory) {
+		return append(o, "extra"), append(list, f)
 	}
-	cases := []struct {
-		name  string
-		lines lines
-		want  string
-	}{
-		{"nothing forgotten", add(extra), ""},
+}
+
+// Forgetting any one line fails when the host starts, with the name of the stage.
+func TestForgottenLines(t *testing.T) {
+	runForgotten(t, []forgotten{
+		{"nothing forgotten", add(extra()), ""},
 		{"no line in the order", func(o pipeline.Order, list []stages.Factory) (pipeline.Order, []stages.Factory) {
-			return o, append(list, extra)
+			return o, append(list, extra())
 		}, `pipeline: stage "extra" is registered but has no place in the order`},
 		{"no factory", func(o pipeline.Order, list []stages.Factory) (pipeline.Order, []stages.Factory) {
 			return append(o, "extra"), list
@@ -56,14 +63,19 @@ func TestNewPipelineFactoryRefuses(t *testing.T) {
 			return o, list[1:]
 		}, `pipeline: stage "blanket" has a place in the order but is not registered`},
 		{"two factories", func(o pipeline.Order, list []stages.Factory) (pipeline.Order, []stages.Factory) {
-			return append(o, "extra"), append(list, extra, extra)
+			return append(o, "extra"), append(list, extra(), extra())
 		}, `pipeline: stage "extra" is registered twice`},
 		{"two places", func(o pipeline.Order, list []stages.Factory) (pipeline.Order, []stages.Factory) {
-			return append(o, "extra", "extra"), append(list, extra)
+			return append(o, "extra", "extra"), append(list, extra())
 		}, `pipeline: stage "extra" has two places in the order`},
 		{"no order", func(_ pipeline.Order, list []stages.Factory) (pipeline.Order, []stages.Factory) {
 			return nil, list
 		}, "pipeline: the order is empty"},
+	})
+}
+
+func TestBrokenFactories(t *testing.T) {
+	runForgotten(t, []forgotten{
 		{"a zero factory", add(stages.Factory{}), "stages: the factory number 7 has no name"},
 		{"a factory without New", add(stages.Factory{Name: "extra"}), `stages: the factory of stage "extra" has no New function`},
 		{"a factory that fails", add(stages.Factory{Name: "extra", New: func(pipeline.Instance) (pipeline.Stage, error) {
@@ -72,7 +84,11 @@ func TestNewPipelineFactoryRefuses(t *testing.T) {
 		{"a factory of nil", add(stages.Shared("extra", nil)), `stages: the factory of stage "extra" made nil`},
 		{"a factory of a nil pointer", add(stages.Shared("extra", (*nilled)(nil))), `stages: stage "extra" panicked while it was made: is it nil?`},
 		{"a stage of another name", add(stages.Shared("extra", &nilled{"other"})), `stages: the factory of stage "extra" made a stage named "other"`},
-	}
+	})
+}
+
+func runForgotten(t *testing.T, cases []forgotten) {
+	t.Helper()
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			factory, err := stages.NewPipelineFactory(c.lines(fresh(t)))
