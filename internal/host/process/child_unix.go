@@ -1,0 +1,44 @@
+//go:build unix
+
+package process
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// stream is one connection between us and the process, in the given direction.
+// A socket pair would carry both; only one is used. Our end has deadlines.
+func stream(direction) (ours, theirs *os.File, err error) {
+	syscall.ForkLock.RLock() // no other process may inherit our end
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err == nil {
+		unix.CloseOnExec(fds[0])
+		unix.CloseOnExec(fds[1])
+	}
+	syscall.ForkLock.RUnlock()
+	if err != nil {
+		return nil, nil, os.NewSyscallError("socketpair", err)
+	}
+	if err := unix.SetNonblock(fds[0], true); err != nil { // for deadlines
+		_, _ = unix.Close(fds[0]), unix.Close(fds[1])
+		return nil, nil, os.NewSyscallError("fcntl", err)
+	}
+	return os.NewFile(uintptr(fds[0]), "agent"), os.NewFile(uintptr(fds[1]), "agent"), nil
+}
+
+// ownGroup puts the process into a group of its own: a signal then reaches what
+// it started, and Ctrl-C in the terminal does not reach it behind our back.
+func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+
+const (
+	terminateGroup = syscall.SIGTERM
+	killGroup      = syscall.SIGKILL
+)
+
+// signalGroup signals the process and everything in its group. That there is
+// nobody left is no error.
+func (p *child) signalGroup(s syscall.Signal) { _ = syscall.Kill(-p.cmd.Process.Pid, s) }

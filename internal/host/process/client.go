@@ -1,0 +1,32 @@
+package process
+
+import "github.com/kandev/assent/pipeline/acp"
+
+// forwardPermissionRequest takes an offer from the connection. One that is
+// decided by its form (unreadable, or without options) is answered "cancelled"
+// here, before any stage; the others go to the manager.
+func (i *Instance) forwardPermissionRequest(o *acp.Offer, line []byte) {
+	if o.Reason == "" {
+		i.manager.handlePermissionRequest(i, o, line)
+		return
+	}
+	result := o.Decide(i.ctx, nil)
+	i.decided(i.manager.offered.Add(1), o, line, result)
+	i.conn.send(o.Answer(result))
+}
+
+// sessionUpdate hands an update to the watcher, and waits for it.
+func (i *Instance) sessionUpdate(line []byte) {
+	i.manager.options.Watcher.Updated(i.ctx, Update{Instance: i.id, Line: line})
+}
+
+// cancelRequest withdraws an offer. Should the agent have used one id for two,
+// both are over: neither can be told from the other.
+func (i *Instance) cancelRequest(line []byte) {
+	id, ok := cancelledID(line)
+	if !ok {
+		i.log.Debug("a $/cancel_request of the agent names no request", "bytes", len(line))
+		return
+	}
+	i.cancelOffers(i.offers.takeWhere(func(o *acp.Offer) bool { return idKey(o.ID.String()) == id }), ByWithdrawal)
+}

@@ -1,0 +1,20 @@
+// Package process runs agents and owns the automatic permission decision.
+//
+// A [Manager] starts agents. An [Instance] is one agent process with its
+// settings, its pipeline and its injected MCP server; a [Session] is one
+// conversation with it. The agent's lines are read in order by one goroutine,
+// which decides every permission request at once and never waits for a person:
+// what the pipeline does not decide goes to the host's [Asker], each question in
+// a goroutine of its own. However an offer ends (answered, withdrawn, cancelled
+// with its session), exactly one answer line is written, and none after the
+// agent has gone.
+//
+// Back-pressure instead of queues: a [Watcher] that is slow makes the reading
+// slow, and so the agent. Lines to the agent wait in a bounded queue; an agent
+// that does not read them is stopped.
+//
+// Nothing an agent said is logged but what passed a parser: no title, label,
+// argument, option id or metadata, and of lines that are no messages only how
+// long they are. What a person needs to see is in [Question], [Update] and
+// [Decided], unescaped: package display makes it fit for a screen.
+package process

@@ -1,0 +1,228 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/kandev/assent/dialects"
+	"github.com/kandev/assent/internal/host/config"
+	"github.com/kandev/assent/internal/host/endpoint"
+	"github.com/kandev/assent/pipeline"
+	"github.com/kandev/assent/pipeline/acp"
+)
+
+// Timeouts bound what a manager waits for. A zero field means its default.
+type Timeouts struct {
+	// Initialize and Session: the answers to initialize and to session requests.
+	// Agents started through a package runner may be downloaded first.
+	Initialize, Session time.Duration
+	// Close: from the end of its input to SIGTERM. Term: from there to SIGKILL.
+	Close, Term time.Duration
+}
+
+func (t Timeouts) withDefaults() Timeouts {
+	for _, d := range []struct {
+		value   *time.Duration
+		missing time.Duration
+	}{
+		{&t.Initialize, 2 * time.Minute}, {&t.Session, 2 * time.Minute},
+		{&t.Close, 3 * time.Second}, {&t.Term, 3 * time.Second},
+	} {
+		if *d.value <= 0 {
+			*d.value = d.missing
+		}
+	}
+	return t
+}
+
+// Options say what a manager works with.
+type Options struct {
+	// Pipelines makes the pipeline of each instance.
+	Pipelines func(pipeline.Instance) (*pipeline.Pipeline, error)
+	// Dialects of the agents.
+	Dialects dialects.Set
+	// Asker asks a person what no stage decides.
+	Asker Asker
+	// Watcher is told what happens; nil for nobody.
+	Watcher Watcher
+	// Logger; nil for none.
+	Logger *slog.Logger
+	// Version of the host, told to agents.
+	Version  string
+	Timeouts Timeouts
+	// MaxLine is the longest line in bytes that is taken from an agent; 0 means
+	// [acp.DefaultMaxLine].
+	MaxLine int
+}
+
+// Manager starts agents and answers their permission requests. It is safe for
+// concurrent use.
+type Manager struct {
+	options Options
+	log     *slog.Logger
+	offered atomic.Uint64 // numbers of offers
+
+	mu        sync.Mutex
+	instances map[InstanceID]*Instance
+	started   uint64
+	stopped   bool
+}
+
+// NewManager makes a manager. Without an [Asker] or pipelines there is none: a
+// missing part must not answer anything by itself.
+func NewManager(o Options) (*Manager, error) {
+	switch {
+	case o.Asker == nil:
+		return nil, ErrNoAsker
+	case o.Pipelines == nil:
+		return nil, ErrNoPipelines
+	}
+	if o.Watcher == nil {
+		o.Watcher = nobody{}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	o.Timeouts = o.Timeouts.withDefaults()
+	return &Manager{options: o, log: o.Logger, instances: map[InstanceID]*Instance{}}, nil
+}
+
+// Launch says which agent to start and how.
+type Launch struct {
+	Command Command
+	// Config and Overrides are the instance's settings. The port in Overrides is
+	// set by the manager.
+	Config    config.Config
+	Overrides config.InstanceOverrides
+	// Endpoint are the options of the injected MCP server, which lives as long as
+	// the instance; nil for no injection.
+	Endpoint *endpoint.Options
+	// Recorder is made once the settings are known; nil for no recording.
+	Recorder func(config.InstanceConfig) (Recorder, error)
+}
+
+// Start starts an agent and shakes hands with it. When it fails nothing of the
+// instance is left. Ctx bounds the start alone.
+func (m *Manager) Start(ctx context.Context, l Launch) (*Instance, error) {
+	i, err := m.newInstance(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.register(i); err != nil {
+		return nil, errors.Join(err, i.abandon())
+	}
+	if err := i.launch(l.Command); err != nil {
+		m.forget(i)
+		return nil, errors.Join(err, i.abandon())
+	}
+	if err := i.initialize(ctx); err != nil {
+		i.end(err)
+		i.hurry() // it never worked
+		<-i.done
+		return nil, i.startFailure(err)
+	}
+	return i, nil
+}
+
+// prepare makes everything of an instance but its process: the injected server
+// and the settings. Launches that hand the terminal to the agent use it.
+func (l Launch) prepare(ctx context.Context) (config.InstanceConfig, *endpoint.Endpoint, error) {
+	var e *endpoint.Endpoint
+	l.Overrides.Port = 0
+	if l.Endpoint != nil {
+		opened, err := endpoint.Open(ctx, *l.Endpoint)
+		if err != nil {
+			return config.InstanceConfig{}, nil, err
+		}
+		e, l.Overrides.Port = opened, opened.Port()
+	}
+	ic, err := l.Config.NewInstanceConfig(l.Overrides)
+	if err != nil && e != nil {
+		err = errors.Join(err, e.Close())
+	}
+	return ic, e, err
+}
+
+// newInstance makes the instance around a process that is not there yet.
+func (m *Manager) newInstance(ctx context.Context, l Launch) (*Instance, error) {
+	ic, e, err := l.prepare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	i := &Instance{
+		manager: m, config: ic, endpoint: e, secrets: newSecrets(ic.MCPServers),
+		sessions: map[string]*Session{}, ending: make(chan struct{}), done: make(chan struct{}),
+		log: m.log,
+	}
+	i.ctx, i.cancel = context.WithCancelCause(context.Background())
+	i.killCtx, i.hurry = context.WithCancel(context.Background())
+	settings := ic.PipelineInstance()
+	if i.pipeline, err = m.options.Pipelines(settings); err != nil {
+		return nil, errors.Join(err, i.abandon())
+	}
+	dialect, _ := m.options.Dialects.For(settings)
+	if hinter, ok := dialect.(dialects.OptionHinter); ok && !settings.Guessed {
+		i.hinter = hinter
+	}
+	if l.Recorder != nil {
+		if i.recorder, err = l.Recorder(ic); err != nil {
+			return nil, errors.Join(err, i.abandon())
+		}
+	}
+	i.conn = &conn{
+		decoder:  acp.NewDecoder(acp.Options{Reserved: ic.ReservedName, Dialect: dialect}),
+		recorder: i.recorder, client: i, log: m.log, redact: i.secrets.redact,
+		maxLine: m.options.MaxLine, out: newOutbox(), broken: i.end,
+	}
+	return i, nil
+}
+
+// register gives the instance its id.
+func (m *Manager) register(i *Instance) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.stopped {
+		return ErrStopped
+	}
+	m.started++
+	i.id = InstanceID(strconv.FormatUint(m.started, 10))
+	i.log = m.log.With("instance", string(i.id))
+	i.conn.log = i.log
+	m.instances[i.id] = i
+	return nil
+}
+
+func (m *Manager) forget(i *Instance) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.instances, i.id)
+}
+
+// Instances lists what is running, in no order.
+func (m *Manager) Instances() []*Instance {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	list := make([]*Instance, 0, len(m.instances))
+	for _, i := range m.instances {
+		list = append(list, i)
+	}
+	return list
+}
+
+// Stop stops every instance and lets none be started any more. When ctx ends
+// they are killed.
+func (m *Manager) Stop(ctx context.Context) {
+	m.mu.Lock()
+	m.stopped = true
+	m.mu.Unlock()
+	var all sync.WaitGroup
+	for _, i := range m.Instances() {
+		all.Go(func() { i.Stop(ctx) })
+	}
+	all.Wait()
+}

@@ -1,0 +1,69 @@
+package process
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/kandev/assent/pipeline"
+	"github.com/kandev/assent/pipeline/acp"
+	"github.com/kandev/assent/stages"
+)
+
+// Stage is the name under which the manager reports what it decides itself, by
+// the state of a session and not by what is asked.
+const Stage pipeline.Name = "manager"
+
+// Reasons of the manager. Both come with the verdict cancel.
+const (
+	// ReasonSessionCancelled: the turn was cancelled and the agent has not ended
+	// it yet. ACP wants every request of such a turn cancelled.
+	ReasonSessionCancelled pipeline.Reason = "session_cancelled"
+	// ReasonTooManyOpen: as many offers as can wait do wait already.
+	ReasonTooManyOpen pipeline.Reason = "too_many_open_offers"
+)
+
+// decidePermission is the automatic part of the decision, and runs before
+// anything is allocated for a pending request. Blanket approval is the pipeline's
+// first stage, the injected server's approval its fifth; a result that says Pend
+// is a person's.
+func decidePermission(ctx context.Context, p *pipeline.Pipeline, o *acp.Offer, cancelling bool) pipeline.Result {
+	if cancelling {
+		return cancelled(ReasonSessionCancelled)
+	}
+	return o.Decide(ctx, p)
+}
+
+func cancelled(reason pipeline.Reason) pipeline.Result {
+	return pipeline.Result{Decision: pipeline.Decision{Verdict: pipeline.Cancel, Reason: reason}, Stage: Stage}
+}
+
+// selectedKind is the kind of the option that a result selects.
+func selectedKind(r pipeline.Result, options []pipeline.Option) string {
+	if r.Decision.Verdict != pipeline.Select || r.Decision.Option >= len(options) {
+		return ""
+	}
+	return options[r.Decision.Option].Kind
+}
+
+// logDecision writes the one record of a decision: reason, tool and option kind,
+// and nothing else of what was asked.
+func logDecision(log *slog.Logger, number uint64, r pipeline.Result, kind string) {
+	level := slog.LevelInfo
+	switch r.Decision.Reason {
+	case stages.ReasonInjectedMCPAlways, // it can outlive the session
+		pipeline.ReasonStageError, pipeline.ReasonStagePanic, pipeline.ReasonUnknownVerdict,
+		pipeline.ReasonOptionNotOffered, pipeline.ReasonFactSetTwice, pipeline.ReasonNothingDecided:
+		level = slog.LevelWarn
+	}
+	log.LogAttrs(context.Background(), level, "decision",
+		slog.Uint64("offer", number), slog.Any("result", r), slog.String("option_kind", knownKind(kind)))
+}
+
+// knownKind keeps kinds that an agent made up out of logs.
+func knownKind(kind string) string {
+	switch kind {
+	case "", pipeline.AllowOnce, pipeline.AllowAlways, pipeline.RejectOnce, pipeline.RejectAlways:
+		return kind
+	}
+	return "other"
+}

@@ -1,0 +1,268 @@
+package process
+
+import (
+	"context"
+	"sync"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/kandev/assent/internal/host/config"
+	"github.com/kandev/assent/internal/host/endpoint"
+	"github.com/kandev/assent/pipeline/acp"
+)
+
+// Session is one conversation with an agent.
+type Session struct {
+	instance *Instance
+	id       string
+
+	mu       sync.Mutex
+	secret   *endpoint.Session // nil without injection
+	injected string
+	warnings []config.Warning
+	turn     *pendingCall // the prompt that has no answer yet
+	stopping bool         // that turn was cancelled
+}
+
+// ID of the session, as the agent named it.
+func (s *Session) ID() string { return s.id }
+
+// Injected is the transport of the injected MCP server in this session, "http" or
+// "sse"; empty when the agent takes neither.
+func (s *Session) Injected() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.injected
+}
+
+// Warnings name servers that the session does not have.
+func (s *Session) Warnings() []config.Warning {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.warnings
+}
+
+// EndpointSession names the session at the injected MCP server; false when it has
+// none there.
+func (s *Session) EndpointSession() (endpoint.SessionID, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.secret == nil {
+		return "", false
+	}
+	return s.secret.ID(), true
+}
+
+// NewSession makes a session that works in the given directory.
+func (i *Instance) NewSession(ctx context.Context, cwd string) (*Session, error) {
+	return i.openSession(ctx, acp.MethodNew, "", cwd)
+}
+
+// LoadSession takes an earlier session up again and replays it as updates.
+func (i *Instance) LoadSession(ctx context.Context, id, cwd string) (*Session, error) {
+	if !i.agent.Capabilities.Load {
+		return nil, &NotSupportedError{acp.MethodLoad}
+	}
+	return i.openSession(ctx, acp.MethodLoad, id, cwd)
+}
+
+// ResumeSession takes an earlier session up again without replaying it.
+func (i *Instance) ResumeSession(ctx context.Context, id, cwd string) (*Session, error) {
+	if !declared(i.agent.Capabilities.Session.Resume) {
+		return nil, &NotSupportedError{acp.MethodResume}
+	}
+	return i.openSession(ctx, acp.MethodResume, id, cwd)
+}
+
+// ForkSession makes a new session that begins like another one.
+func (i *Instance) ForkSession(ctx context.Context, id, cwd string) (*Session, error) {
+	if !declared(i.agent.Capabilities.Session.Fork) {
+		return nil, &NotSupportedError{acp.MethodFork}
+	}
+	return i.openSession(ctx, acp.MethodFork, id, cwd)
+}
+
+// declared says whether a capability is there: an object, or true.
+func declared(v jsontext.Value) bool { return len(v) > 0 && v.Kind() != 'n' && v.Kind() != 'f' }
+
+type sessionParams struct {
+	SessionID string         `json:"sessionId,omitzero"`
+	Cwd       string         `json:"cwd"`
+	Servers   config.Servers `json:"mcpServers"`
+}
+
+// openSession sends a session request with the servers that the agent takes and
+// a secret of its own for the injected one. The secret is the session's from the
+// success of the request, and is revoked when there is none.
+func (i *Instance) openSession(ctx context.Context, method, id, cwd string) (*Session, error) {
+	servers, secret, err := i.sessionServers()
+	if err != nil {
+		return nil, err
+	}
+	var session *Session
+	_, err = i.timed(ctx, i.manager.options.Timeouts.Session, request{
+		method: method, params: sessionParams{SessionID: id, Cwd: cwd, Servers: servers.Servers},
+		authorization: servers.Authorization,
+		then: func(result jsontext.Value, err error) error {
+			if err == nil {
+				session, err = i.opened(method, id, result, servers, secret)
+			}
+			return err
+		},
+	})
+	if err != nil {
+		i.revoke(secret)
+		return nil, err
+	}
+	return session, nil
+}
+
+// sessionServers makes the server list of one session request, and the secret.
+func (i *Instance) sessionServers() (config.SessionServers, *endpoint.Session, error) {
+	var secret *endpoint.Session
+	authorization := ""
+	if i.endpoint != nil {
+		made, err := i.endpoint.NewSession()
+		if err != nil {
+			return config.SessionServers{}, nil, err
+		}
+		secret, authorization = made, made.Authorization()
+		i.hide(authorization)
+	}
+	servers, err := i.config.SessionServers(i.agent.Capabilities.MCP, authorization)
+	if err != nil || servers.Injected == "" {
+		i.revoke(secret)
+		secret = nil
+	}
+	return servers, secret, err
+}
+
+// hide keeps a secret out of what a person is shown and out of the recording.
+func (i *Instance) hide(authorization string) {
+	token := authorization[len("Bearer "):]
+	i.secrets.add(token)
+	if i.recorder != nil {
+		i.recorder.Hide(token)
+	}
+}
+
+func (i *Instance) revoke(secret *endpoint.Session) {
+	if secret != nil {
+		i.endpoint.Revoke(secret)
+	}
+}
+
+// opened puts a session in force, on the goroutine that reads: the agent's next
+// line may be about it.
+func (i *Instance) opened(method, id string, result jsontext.Value, servers config.SessionServers, secret *endpoint.Session) (*Session, error) {
+	makes := method == acp.MethodNew || method == acp.MethodFork
+	if makes {
+		var made struct {
+			ID string `json:"sessionId"`
+		}
+		if err := json.Unmarshal(result, &made, lenient); err != nil || made.ID == "" {
+			return nil, ErrNoSession
+		}
+		id = made.ID
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	s := i.sessions[id]
+	switch {
+	case s != nil && makes:
+		return nil, ErrSessionTwice
+	case s == nil:
+		s = &Session{instance: i, id: id}
+		i.sessions[id] = s
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i.revoke(s.secret) // of the list that this one takes the place of
+	s.secret, s.injected, s.warnings = secret, servers.Injected, servers.Warnings
+	return s, nil
+}
+
+// StopReason is why a turn ended, as the agent says it: agent text.
+type StopReason string
+
+type promptParams struct {
+	SessionID string        `json:"sessionId"`
+	Prompt    []promptBlock `json:"prompt"`
+}
+
+type promptBlock struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+// Prompt sends a text and waits for the end of the turn. When ctx ends the turn
+// is cancelled and not waited for. A session has one turn at a time; after
+// [Session.Cancel] the next one may begin.
+func (s *Session) Prompt(ctx context.Context, text string) (StopReason, error) {
+	c, err := s.begin(text)
+	if err != nil {
+		return "", err
+	}
+	var o outcome
+	select {
+	case o = <-c.answer:
+	case <-ctx.Done():
+		_ = s.Cancel() // it fails only when the instance has ended
+		return "", context.Cause(ctx)
+	}
+	if o.err != nil {
+		return "", o.err
+	}
+	var turn struct {
+		StopReason StopReason `json:"stopReason"`
+	}
+	if json.Unmarshal(o.result, &turn, lenient) != nil {
+		return "", &RPCError{Method: "session/prompt", Code: malformedAnswer, Detail: "the answer is malformed"}
+	}
+	return turn.StopReason, nil
+}
+
+// begin begins a turn.
+func (s *Session) begin(text string) (*pendingCall, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.turn != nil && !s.stopping {
+		return nil, ErrTurnOpen
+	}
+	var c *pendingCall
+	c, err := s.instance.conn.start(request{
+		method: "session/prompt",
+		params: promptParams{SessionID: s.id, Prompt: []promptBlock{{Type: "text", Text: text}}},
+		then:   func(_ jsontext.Value, err error) error { s.turnOver(c); return err },
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.turn, s.stopping = c, false
+	return c, nil
+}
+
+// turnOver forgets a turn that the agent has answered.
+func (s *Session) turnOver(c *pendingCall) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.turn == c {
+		s.turn, s.stopping = nil, false
+	}
+}
+
+// Cancel cancels the turn: see [Instance.CancelSession].
+func (s *Session) Cancel() error { return s.instance.CancelSession(s.id) }
+
+func (s *Session) cancelled() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopping = s.turn != nil
+}
+
+func (s *Session) turnCancelled() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stopping
+}

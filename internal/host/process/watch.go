@@ -1,0 +1,155 @@
+package process
+
+import (
+	"context"
+
+	"github.com/kandev/assent/pipeline"
+)
+
+// Watcher is told what happens. Updated and Decided are called in the order of
+// the agent's lines by the goroutine that reads them: a watcher that takes its
+// time slows the agent down, and nothing is queued. One that waits for something
+// must return when ctx ends. Answered may be called at the same time as others.
+type Watcher interface {
+	Updated(ctx context.Context, u Update)
+	Decided(ctx context.Context, d Decided)
+	Answered(ctx context.Context, a Answered)
+}
+
+// nobody watches.
+type nobody struct{}
+
+func (nobody) Updated(context.Context, Update)    {}
+func (nobody) Decided(context.Context, Decided)   {}
+func (nobody) Answered(context.Context, Answered) {}
+
+// Update is one session/update of an agent.
+type Update struct {
+	Instance InstanceID
+	// Line is the frame as it came, valid during the call.
+	Line []byte
+}
+
+// Decided is told once for every offer, when the pipeline has decided it or
+// decided to ask, and before anybody is asked.
+type Decided struct {
+	Instance InstanceID
+	// Number is ours, the same as in a [Question].
+	Number uint64
+	// Session and ToolCall as the agent named them; empty when they cannot be read.
+	Session, ToolCall string
+	// Result says which stage decided what, and why.
+	Result pipeline.Result
+	// OptionKind is the kind of the selected option, empty without one. It comes
+	// from the agent.
+	OptionKind string
+
+	line []byte
+	req  *pipeline.Request
+}
+
+// Action reads what the offer is about. It is for the time of the call only.
+func (d Decided) Action() Action { return offerAction(d.line, d.req, d.Result.Facts.Identity) }
+
+// How an offer that was asked about ended.
+type Ending string
+
+const (
+	// ByPerson: the [Asker] answered.
+	ByPerson Ending = "answered"
+	// ByWithdrawal: the agent took the request back.
+	ByWithdrawal Ending = "withdrawn"
+	// ByCancel: its session was cancelled.
+	ByCancel Ending = "session_cancelled"
+	// ByEnd: the instance ended; no answer could be sent.
+	ByEnd Ending = "instance_ended"
+	// ByStop: the instance is being stopped; the offer was answered "cancelled".
+	ByStop Ending = "instance_stopped"
+)
+
+// Answered is told once for every offer that was asked about, when it is over.
+type Answered struct {
+	Instance InstanceID
+	Number   uint64
+	Session  string
+	Ending   Ending
+	// Answer that was sent. It is [Cancel] unless a person selected an option.
+	Answer Answer
+	// Option is the selected option; the zero value without one.
+	Option pipeline.Option
+}
+
+// View is what an update says, for a person's eyes. Texts come from the agent,
+// are bounded, and not escaped.
+type View struct {
+	Session string
+	// Kind is the value of sessionUpdate, such as "tool_call".
+	Kind string
+	// ToolCall and Status of a tool call or an update of one.
+	ToolCall, Status string
+	// Action of a tool call.
+	Action Action
+	// Text of a message.
+	Text string
+	// Plan entries, each with its status.
+	Plan []PlanEntry
+}
+
+// PlanEntry is one line of an agent's plan.
+type PlanEntry struct{ Text, Status string }
+
+// maxPlan bounds the entries of a plan.
+const maxPlan = 50
+
+// View reads the update.
+func (u Update) View() View {
+	r := reader{}
+	var plan []PlanEntry
+	r.read(u.Line, func(key string) {
+		if key != "params" {
+			r.skip()
+			return
+		}
+		r.object(func(key string) {
+			switch key {
+			case "sessionId":
+				r.seen.session = r.text(maxActionText)
+			case "update":
+				r.object(func(key string) {
+					switch key {
+					case "sessionUpdate":
+						r.seen.update = r.text(maxActionText)
+					case "entries":
+						r.array(func() { plan = r.planEntry(plan) })
+					default:
+						r.callMember(key)
+					}
+				})
+			default:
+				r.skip()
+			}
+		})
+	})
+	s := &r.seen
+	v := View{Session: s.session, Kind: s.update, ToolCall: s.id, Status: s.status, Text: s.text, Plan: plan, Action: s.action(false)}
+	v.Action.Cut = r.wasCut
+	return v
+}
+
+func (r *reader) planEntry(plan []PlanEntry) []PlanEntry {
+	var e PlanEntry
+	r.object(func(key string) {
+		switch key {
+		case "content":
+			e.Text = r.text(maxActionText)
+		case "status":
+			e.Status = r.text(maxActionText)
+		default:
+			r.skip()
+		}
+	})
+	if len(plan) >= maxPlan {
+		return plan
+	}
+	return append(plan, e)
+}
