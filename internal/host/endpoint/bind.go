@@ -71,6 +71,9 @@ func (b binder) bind(ctx context.Context, wanted int) (binding, error) {
 		}
 	}()
 	for range maxBindTries {
+		if err := ctx.Err(); err != nil {
+			return binding{}, fmt.Errorf("endpoint: opening: %w", err)
+		}
 		got, err := b.try(ctx, wanted)
 		if err == nil {
 			return got, nil

@@ -52,8 +52,7 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		e.refuse(w, refusedOrigin, http.StatusForbidden)
 		return
 	}
-	secret, _ := bearer(r.Header)
-	s := e.find(secret)
+	s := e.find(bearer(r.Header))
 	if s == nil {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		e.refuse(w, refusedSecret, http.StatusUnauthorized)

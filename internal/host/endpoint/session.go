@@ -96,14 +96,17 @@ func (s *Session) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "endpoint 
 func (s *Session) LogValue() slog.Value { return slog.StringValue(string(s.id)) }
 
 // bearer takes the secret out of an Authorization header (RFC 6750): exactly
-// one header, the scheme in any case, one space.
-func bearer(h http.Header) (string, bool) {
+// one header, the scheme in any case, one space. What is not so is no secret: "".
+func bearer(h http.Header) string {
 	values := h.Values("Authorization")
 	if len(values) != 1 {
-		return "", false
+		return ""
 	}
-	scheme, secret, ok := strings.Cut(values[0], " ")
-	return secret, ok && secret != "" && strings.EqualFold(scheme, "Bearer")
+	scheme, secret, _ := strings.Cut(values[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return secret
 }
 
 type sessionKey struct{}

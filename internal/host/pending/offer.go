@@ -1,0 +1,164 @@
+package pending
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/kandev/assent/pipeline"
+	"github.com/kandev/assent/pipeline/acp"
+)
+
+// InstanceID names one agent process. A process that takes the place of another
+// one needs an id of its own: the late end of the old one must not touch it.
+type InstanceID string
+
+// RequestID is our own id of one offer. It is never used twice, also not by the
+// next run of the host.
+type RequestID string
+
+// Key is what an answer reaches an offer by, as a whole and byte for byte.
+type Key struct {
+	Instance InstanceID `json:"instance"`
+	Session  string     `json:"session"`
+	Request  RequestID  `json:"request_id"`
+}
+
+// Offer is one permission request that pends.
+type Offer struct {
+	// Instance that asks.
+	Instance InstanceID
+	// ID is the JSON-RPC id of the request, in its exact text.
+	ID acp.ID
+	// Request as decoded. It is read at registration and not kept.
+	Request *pipeline.Request
+	// Result says why the request pends, and which tool it is for.
+	Result pipeline.Result
+	// Hint tells equal options apart; it is the dialect's.
+	Hint pipeline.OptionHint
+	// Line is the request's raw line. It is not kept; of it the snapshot takes
+	// command, path and destination, and a bounded copy of the arguments and the
+	// diff is there for [Store.Detail] for as long as the offer is open.
+	Line []byte
+	// Expiry of this offer; the zero value means the store's.
+	Expiry Expiry
+	// Deliver writes the answer to the agent. It is called exactly once, without
+	// any lock held, by the goroutine of whoever ended the offer; possibly before
+	// Register returns. An error says that the answer could not be written: a
+	// person who answered is told so. It must neither block for long nor close
+	// the store.
+	Deliver func(Outcome) error
+}
+
+// LogValue keeps everything of the request out of logs.
+func (o Offer) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("instance", string(o.Instance)), slog.Any("result", o.Result))
+}
+
+// Expiry ends an offer that nobody answered. The zero value never does.
+type Expiry struct {
+	// After is how long an offer may wait; below zero: forever, whatever the
+	// store's own expiry.
+	After time.Duration
+	// Reject answers an expired offer like a denial, where that is clear, instead
+	// of "cancelled".
+	Reject bool
+}
+
+// Answer is what a person says to an offer. The zero value says nothing.
+type Answer struct {
+	kind   answerKind
+	option string
+}
+
+type answerKind uint8
+
+const (
+	answerNone answerKind = iota
+	answerOption
+	answerAllow
+	answerDeny
+)
+
+// Allow takes the offered allow of the least reach.
+func Allow() Answer { return Answer{kind: answerAllow} }
+
+// Deny takes the offered reject_once; where none is offered the outcome is
+// "cancelled". It never takes an option of another kind.
+func Deny() Answer { return Answer{kind: answerDeny} }
+
+// Select takes the option with exactly this id, also one whose id happens to be
+// "allow" or "deny".
+func Select(optionID string) Answer { return Answer{kind: answerOption, option: optionID} }
+
+// LogValue hides the option id.
+func (a Answer) LogValue() slog.Value {
+	return slog.StringValue([...]string{"none", "option", "allow", "deny"}[a.kind])
+}
+
+// Responder is who answered, and through which surface.
+type Responder struct {
+	Name    string `json:"name"`
+	Surface string `json:"surface"`
+}
+
+// Outcome is how an offer ended.
+type Outcome struct {
+	Key      Key
+	Sequence uint64
+	// Verdict is [pipeline.Select] or [pipeline.Cancel].
+	Verdict pipeline.Verdict
+	// Option is the index of the selected option in the offer, OptionID its id in
+	// the exact bytes offered. They count only with [pipeline.Select].
+	Option   int
+	OptionID string
+	// OptionKind is one of ACP's four kinds; empty for any other, and when
+	// nothing was selected.
+	OptionKind string
+	// Reason why the offer ended.
+	Reason pipeline.Reason
+	// By is set when a person answered.
+	By Responder
+	// Waited is how long the offer was open.
+	Waited time.Duration
+}
+
+// Decision is the outcome as a decision of the pipeline, which [acp.Offer] turns
+// into an answer line.
+func (o Outcome) Decision() pipeline.Decision {
+	return pipeline.Decision{Verdict: o.Verdict, Option: o.Option, Reason: o.Reason}
+}
+
+// LogValue is what a log may say about an outcome. The option id is left out.
+func (o Outcome) LogValue() slog.Value {
+	return slog.GroupValue(
+		slog.String("request_id", string(o.Key.Request)),
+		slog.String("instance", string(o.Key.Instance)),
+		slog.String("verdict", o.Verdict.String()),
+		slog.String("kind", o.OptionKind),
+		slog.String("reason", string(o.Reason)),
+		slog.String("surface", o.By.Surface),
+		slog.Duration("waited", o.Waited),
+	)
+}
+
+// Reasons why an offer ended.
+const (
+	ReasonSelected         pipeline.Reason = "person_selected"    // a person chose an option
+	ReasonAllowed          pipeline.Reason = "person_allowed"     // a person said allow
+	ReasonDenied           pipeline.Reason = "person_denied"      // a person said deny
+	ReasonExpired          pipeline.Reason = "expired"            // its expiry passed
+	ReasonNoSurface        pipeline.Reason = "no_surface"         // nothing was ever there to show it
+	ReasonWithdrawn        pipeline.Reason = "withdrawn"          // the agent took it back
+	ReasonSessionCancelled pipeline.Reason = "session_cancelled"  // the client cancelled its session
+	ReasonInstanceGone     pipeline.Reason = "instance_gone"      // its agent ended
+	ReasonClosed           pipeline.Reason = "host_closed"        // the host ended
+	ReasonTooManyOpen      pipeline.Reason = "too_many_open"      // it could not wait: no room
+	ReasonTooLarge         pipeline.Reason = "offer_too_large"    // it could not wait: too much text
+	ReasonNotDelivered     pipeline.Reason = "answer_not_written" // a person answered, but the agent could not be reached
+)
+
+// Reasons why an option has to be named.
+const (
+	ReasonNoAnswer        pipeline.Reason = "no_answer_given"
+	ReasonAmbiguousOption pipeline.Reason = "option_id_of_several_kinds" // the id names an allow as well as something else
+)
