@@ -77,25 +77,19 @@ type Facts struct {
 // merge adds what a stage learned. It fails when a fact would be set twice.
 // A refused identity may always replace another one: taking trust away is not
 // a conflict.
-func (f Facts) merge(learned Facts) (Facts, bool) {
-	switch {
-	case learned.Identity.state == Unknown:
-	case f.Identity.state == Unknown || learned.Identity.state == Refused:
+func (f *Facts) merge(learned *Facts) bool {
+	identified := learned.Identity.state != Unknown
+	if identified && f.Identity.state != Unknown && learned.Identity.state != Refused ||
+		learned.Kept != "" && f.Kept != "" ||
+		learned.Injected && f.Injected {
+		return false
+	}
+	if identified {
 		f.Identity = learned.Identity
-	default:
-		return f, false
 	}
 	if learned.Kept != "" {
-		if f.Kept != "" {
-			return f, false
-		}
 		f.Kept = learned.Kept
 	}
-	if learned.Injected {
-		if f.Injected {
-			return f, false
-		}
-		f.Injected = true
-	}
-	return f, true
+	f.Injected = f.Injected || learned.Injected
+	return true
 }

@@ -24,18 +24,25 @@ func (s IdentityState) String() string {
 // Identity of the tool behind a request. It is comparable. It holds text only
 // when that text passed the parser, so it can be logged.
 type Identity struct {
-	state        IdentityState
-	server, tool string
+	// text is server, separator and tool: small, since facts are copied often.
+	text   string
+	server uint8 // length of the server's name in text
+	state  IdentityState
 }
 
 // State says how much is known.
 func (i Identity) State() IdentityState { return i.state }
 
 // Server is the MCP server's name; empty unless the state is [Named].
-func (i Identity) Server() string { return i.server }
+func (i Identity) Server() string { return i.text[:i.server] }
 
 // Tool is the tool's name; empty unless the state is [Named].
-func (i Identity) Tool() string { return i.tool }
+func (i Identity) Tool() string {
+	if i.state != Named {
+		return ""
+	}
+	return i.text[int(i.server)+len(nameSeparator):]
+}
 
 // RefusedIdentity is the identity of a malformed or contradictory call.
 func RefusedIdentity() Identity { return Identity{state: Refused} }
@@ -58,15 +65,18 @@ func ClaimName(name string) Claim { return Claim{name: name} }
 // ClaimTool claims a tool of a server where the agent gave the two apart.
 func ClaimTool(server, tool string) Claim { return Claim{server: server, tool: tool, apart: true} }
 
+// Names says whether the claim is exactly the given name.
+func (c Claim) Names(name string) bool { return !c.apart && c.name == name }
+
 // NewIdentity is the only way from a claim to an identity. It is Named when the
 // claim is unambiguous, else Other; the reason says which way it is not.
 func NewIdentity(c Claim) (Identity, Reason) {
 	if !c.apart {
-		server, tool, reason := ParseQualifiedName(c.name)
+		server, _, reason := ParseQualifiedName(c.name)
 		if reason != ReasonQualified {
 			return Identity{state: Other}, reason
 		}
-		return Identity{state: Named, server: server, tool: tool}, reason
+		return Identity{text: c.name[len(namePrefix):], server: uint8(len(server)), state: Named}, reason
 	}
 	reason := checkServer(c.server)
 	if reason == ReasonQualified {
@@ -75,7 +85,7 @@ func NewIdentity(c Claim) (Identity, Reason) {
 	if reason != ReasonQualified {
 		return Identity{state: Other}, reason
 	}
-	return Identity{state: Named, server: c.server, tool: c.tool}, reason
+	return Identity{text: c.server + nameSeparator + c.tool, server: uint8(len(c.server)), state: Named}, reason
 }
 
 // Reasons of the qualified-name parser.

@@ -96,53 +96,65 @@ func (p *Pipeline) DecideUntraced(ctx context.Context, req *Request) Result {
 	return p.run(ctx, req, nil)
 }
 
-func (p *Pipeline) run(ctx context.Context, req *Request, trace Trace) Result {
+func (p *Pipeline) run(ctx context.Context, req *Request, trace Trace) (r Result) {
 	if req == nil {
 		return Result{Decision: Decision{Reason: ReasonNoRequest}}
 	}
+	r.Trace = trace
 	ev := Evaluation{Request: req}
+	var at *member
+	defer func() { // one for all stages: a panic ends the decision wherever it happens
+		if recover() != nil {
+			r = r.end(at, Decision{Reason: ReasonStagePanic}, ev.Facts, &PanicError{Stage: at.name, Stack: debug.Stack()})
+		}
+	}()
 	for i := range p.members {
-		m := &p.members[i]
-		d, err := evaluate(ctx, m, ev)
-		facts, ok := ev.Facts.merge(d.Learned)
-		switch {
-		case err != nil: // evaluate named the reason
-		case !ok:
-			d = Decision{Reason: ReasonFactSetTwice}
-		default:
-			if d, ok = police(d, req); ok {
-				ev.Facts = facts
-			}
+		at = &p.members[i]
+		d, err := at.stage.Evaluate(ctx, ev)
+		if err != nil {
+			return r.end(at, Decision{Reason: ReasonStageError}, ev.Facts, err)
+		}
+		police(&d, req)
+		learn(&ev.Facts, &d)
+		if d.Verdict != Continue {
+			return r.end(at, d, ev.Facts, nil)
 		}
 		if trace != nil {
-			trace = append(trace, Step{Stage: m.name, Decision: d, Err: err})
-		}
-		if d.Verdict != Continue {
-			return Result{Decision: d, Stage: m.name, Facts: ev.Facts, Trace: trace}
+			r.Trace = append(r.Trace, Step{Stage: at.name, Decision: d})
 		}
 	}
-	return Result{Decision: Decision{Reason: ReasonNothingDecided}, Facts: ev.Facts, Trace: trace}
+	r.Decision.Reason, r.Facts = ReasonNothingDecided, ev.Facts
+	return r
 }
 
-// police turns what a stage may not say into a question to a person, and says
-// whether the decision is the stage's own. What a stage learned does not count
-// when its decision cannot be believed.
-func police(d Decision, req *Request) (Decision, bool) {
-	switch d.Verdict {
-	case Pend, Cancel:
-	case Continue:
-		return d, true
-	case Select:
-		if d.Option < 0 || d.Option >= len(req.Options) {
-			return Decision{Reason: ReasonOptionNotOffered}, false
-		}
-	default:
-		return Decision{Reason: ReasonUnknownVerdict}, false
+// end is the result of the stage that decided, or failed.
+func (r Result) end(at *member, d Decision, facts Facts, err error) Result {
+	if r.Trace != nil {
+		r.Trace = append(r.Trace, Step{Stage: at.name, Decision: d, Err: err})
 	}
-	if d.Reason == "" {
+	return Result{Decision: d, Stage: at.name, Facts: facts, Trace: r.Trace}
+}
+
+// learn merges what a stage learned; a fact that is set twice is a question to a
+// person.
+func learn(facts *Facts, d *Decision) {
+	if !facts.merge(&d.Learned) {
+		*d = Decision{Reason: ReasonFactSetTwice}
+	}
+}
+
+// police turns what a stage may not say into a question to a person.
+func police(d *Decision, req *Request) {
+	switch {
+	case d.Verdict == Continue:
+		return
+	case d.Verdict > Continue:
+		*d = Decision{Reason: ReasonUnknownVerdict}
+	case d.Verdict == Select && (d.Option < 0 || d.Option >= len(req.Options)):
+		*d = Decision{Reason: ReasonOptionNotOffered}
+	case d.Reason == "":
 		d.Reason = ReasonUnnamed
 	}
-	return d, true
 }
 
 // PanicError reports a stage that panicked. The panic's value is not kept: it
@@ -154,17 +166,3 @@ type PanicError struct {
 
 // Error names the stage.
 func (e *PanicError) Error() string { return fmt.Sprintf("pipeline: stage %q panicked", e.Stage) }
-
-// evaluate calls one stage; an error or a panic becomes a question to a person.
-func evaluate(ctx context.Context, m *member, ev Evaluation) (d Decision, err error) {
-	defer func() {
-		if recover() != nil {
-			d, err = Decision{Reason: ReasonStagePanic}, &PanicError{Stage: m.name, Stack: debug.Stack()}
-		}
-	}()
-	d, err = m.stage.Evaluate(ctx, ev)
-	if err != nil {
-		return Decision{Reason: ReasonStageError}, err
-	}
-	return d, nil
-}

@@ -102,12 +102,11 @@ func unclaimed(ev pipeline.Evaluation, err error) pipeline.Decision {
 // that are no qualified names all make the same identity, so there the text
 // itself has to be equal: "Bash" does not confirm "Edit".
 func compare(ev pipeline.Evaluation, claim pipeline.Claim) pipeline.Decision {
-	known := ev.Facts.Identity
-	identity, _ := pipeline.NewIdentity(claim)
-	agrees := identity == known
-	if known.State() == pipeline.Other {
-		name, given := ev.Request.Call.Name.Value()
-		agrees = given && claim == pipeline.ClaimName(name)
+	name, given := ev.Request.Call.Name.Value()
+	agrees := given && claim.Names(name)
+	if !agrees && ev.Facts.Identity.State() == pipeline.Named {
+		identity, _ := pipeline.NewIdentity(claim)
+		agrees = identity == ev.Facts.Identity
 	}
 	if !agrees {
 		return refuse(ev, ReasonClaimDisagrees)

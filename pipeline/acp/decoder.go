@@ -28,6 +28,7 @@ type Options struct {
 // direction's lines must come in order, and a client line before it is written.
 type Decoder struct {
 	options  Options
+	every    []pipeline.ServerList
 	observer pipeline.Observer
 	startup  pipeline.StartupWatcher
 
@@ -43,6 +44,9 @@ func NewDecoder(o Options) *Decoder {
 		o.Reserved = pipeline.DefaultReservedName
 	}
 	d := &Decoder{options: o, calls: newTracker(), sessions: newSessions()}
+	if o.EverySession != nil {
+		d.every = []pipeline.ServerList{*o.EverySession}
+	}
 	d.observer, _ = o.Dialect.(pipeline.Observer)
 	d.startup, _ = o.Dialect.(pipeline.StartupWatcher)
 	return d
@@ -68,10 +72,13 @@ func (d *Decoder) FromAgent(line []byte) (Message, error) {
 	switch {
 	case f.Kind == KindResponse:
 		d.mu.Lock()
-		d.sessions.response(f)
+		err = d.sessions.response(f)
 		d.mu.Unlock()
-	case f.Kind == KindRequest && f.Method == MethodRequestPermission:
-		m.Offer, err = d.offer(f)
+	case f.Method == MethodRequestPermission:
+		var o *Offer
+		if o, err = d.offer(f); f.Kind == KindRequest {
+			m.Offer = o
+		}
 	case f.Method == MethodUpdate && mayBeToolCall(f.Line):
 		err = d.update(f)
 	}
@@ -106,6 +113,9 @@ func (d *Decoder) offer(f Frame) (*Offer, error) {
 	case errors.Is(err, ErrNoise):
 		return nil, err
 	case err != nil:
+		d.mu.Lock()
+		d.nameSeen = d.nameSeen || carriesName(f)
+		d.mu.Unlock()
 		return &Offer{ID: f.ID, Reason: ReasonUnreadable}, nil
 	case len(o.Request.Options) == 0:
 		o.Reason = ReasonNoOptions
@@ -114,10 +124,23 @@ func (d *Decoder) offer(f Frame) (*Offer, error) {
 	defer d.mu.Unlock()
 	named := o.Request.Call.Name.State() != pipeline.TextAbsent
 	d.calls.join(&o.Request)
-	o.Request.Session = d.sessions.snapshot(o.Request.SessionID, d.options.EverySession)
+	o.Request.Session = d.sessions.snapshot(o.Request.SessionID, d.every)
 	o.Request.Session.NameSeen = d.nameSeen
 	d.nameSeen = d.nameSeen || named
 	return o, nil
+}
+
+// carriesName says whether a tool call that an unreadable offer may be about has
+// a programmatic name.
+func carriesName(f Frame) (carries bool) {
+	call := func(toolCall []byte) {
+		members(toolCall, "name", func(name []byte) { carries = carries || string(name) != "null" })
+	}
+	members(f.Line, "params", func(params []byte) {
+		members(params, "toolCall", call)
+		members(params, "subject", func(subject []byte) { members(subject, "toolCall", call) })
+	})
+	return carries
 }
 
 // mayBeToolCall rules out most updates without decoding them: the word can only

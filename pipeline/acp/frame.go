@@ -71,7 +71,7 @@ func Peek(line []byte) (Frame, error) {
 	case len(line) == 0:
 		return Frame{}, ErrBlank
 	case line[0] == '[':
-		if jsontext.Value(line).IsValid(lenient...) {
+		if wellFormed(line) {
 			return Frame{}, ErrBatch
 		}
 		return Frame{}, ErrNoise

@@ -3,7 +3,6 @@ package acp
 import (
 	"slices"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/kandev/assent/pipeline"
@@ -19,131 +18,120 @@ const (
 )
 
 // meta reads a value into an immutable tree.
-func (c *cursor) meta(depth int) (pipeline.Meta, error) {
-	c.nodes++
-	switch c.dec.PeekKind() {
-	case 'n':
-		return pipeline.MetaOf(pipeline.MetaNull), c.skip()
-	case 't':
-		return pipeline.MetaOf(pipeline.MetaTrue), c.skip()
-	case 'f':
-		return pipeline.MetaOf(pipeline.MetaFalse), c.skip()
-	case '0':
-		return pipeline.MetaOf(pipeline.MetaNumber), c.skip()
-	case '[':
-		return pipeline.MetaOf(pipeline.MetaArray), c.skip()
+func (r *reading) meta(depth int) pipeline.Meta {
+	r.nodes++
+	kind := r.kind()
+	switch kind {
 	case '"':
-		return c.metaText()
+		if text, ok := r.member().Value(); ok {
+			return pipeline.MetaText(text)
+		}
+		return pipeline.MetaOf(pipeline.MetaTooLarge)
+	case '{':
+		if depth < maxMetaDepth {
+			return r.metaObject(depth)
+		}
 	}
-	if depth >= maxMetaDepth || c.nodes > maxMetaNodes {
-		return pipeline.MetaOf(pipeline.MetaTooLarge), c.skip()
-	}
-	base := len(c.members)
-	tooLarge := false
-	err := c.object(func(key []byte) error {
-		if tooLarge = tooLarge || len(c.members)-base >= maxMetaMembers || len(key) > pipeline.MaxText || c.nodes > maxMetaNodes; tooLarge {
-			return c.skip()
+	r.skip()
+	return pipeline.MetaOf(kindOf(kind))
+}
+
+func (r *reading) metaObject(depth int) pipeline.Meta {
+	base := len(r.members)
+	good := true
+	_ = r.object(func(key []byte) error { // it is one
+		if good = good && len(r.members)-base < maxMetaMembers && len(key) <= pipeline.MaxText && r.nodes < maxMetaNodes; !good {
+			return nil
 		}
 		name := keep(key)
-		value, err := c.meta(depth + 1)
-		c.members = append(c.members, pipeline.Member{Key: name, Value: value})
-		return err
+		m := pipeline.Member{Key: name, Value: r.meta(depth + 1)}
+		r.members = append(r.members, m)
+		r.highest = max(r.highest, len(r.members))
+		return nil
 	})
-	members := c.members[base:]
-	c.members = c.members[:base]
-	if err != nil || tooLarge {
-		return pipeline.MetaOf(pipeline.MetaTooLarge), err
+	members := r.members[base:]
+	r.members = r.members[:base]
+	if !good {
+		return pipeline.MetaOf(pipeline.MetaTooLarge)
 	}
-	return pipeline.NewMetaObject(slices.Clone(members)...), nil
+	return pipeline.NewMetaObject(slices.Clone(members)...)
 }
 
-func (c *cursor) metaText() (pipeline.Meta, error) {
-	t, err := c.text()
-	if text, ok := t.Value(); ok {
-		return pipeline.MetaText(text), err
+// kindOf tells by its first byte what a value is that is not kept.
+func kindOf(first byte) pipeline.MetaKind {
+	switch first {
+	case 'n':
+		return pipeline.MetaNull
+	case 't':
+		return pipeline.MetaTrue
+	case 'f':
+		return pipeline.MetaFalse
+	case '[':
+		return pipeline.MetaArray
+	case '{':
+		return pipeline.MetaTooLarge
 	}
-	return pipeline.MetaOf(pipeline.MetaTooLarge), err
+	return pipeline.MetaNumber
 }
 
-// shallowObject is the direct members of an object: strings as they are, deeper
-// values as their kind. A duplicate key makes it unusable.
-type shallowObject struct {
-	meta pipeline.Meta
-}
-
-// UnmarshalJSONFrom reads the object under the lenient options that it is called with.
-func (s *shallowObject) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	if _, err := dec.ReadToken(); err != nil {
-		return err
+// shallow is the direct members of a well-formed object: strings as they are,
+// deeper values as their kind. A duplicate key, or too many members, make it
+// [pipeline.MetaTooLarge]. A value that is no object is its kind.
+func shallow(value []byte) pipeline.Meta {
+	if len(value) == 0 || value[0] != '{' {
+		return shallowValue(value)
 	}
-	var members []pipeline.Member
-	usable := true
-	for dec.PeekKind() == '"' {
-		tok, err := dec.ReadToken()
-		if err != nil {
-			return err
+	var list []pipeline.Member
+	for s := (scanner{b: value, pos: 1}); s.nextMember(); {
+		key, err := jsontext.AppendUnquote(nil, s.key)
+		taken := slices.ContainsFunc(list, func(m pipeline.Member) bool { return m.Key == string(key) })
+		if err != nil || taken || len(list) >= maxMetaMembers || len(key) > pipeline.MaxText {
+			return pipeline.MetaOf(pipeline.MetaTooLarge)
 		}
-		key := tok.String()
-		value, err := shallow(dec)
-		if err != nil {
-			return err
-		}
-		taken := slices.ContainsFunc(members, func(m pipeline.Member) bool { return m.Key == key })
-		if usable = usable && !taken && len(members) < maxMetaMembers && len(key) <= pipeline.MaxText; usable {
-			members = append(members, pipeline.Member{Key: key, Value: value})
-		}
+		list = append(list, pipeline.Member{Key: string(key), Value: shallowValue(s.value)})
 	}
-	s.meta = pipeline.MetaOf(pipeline.MetaTooLarge)
-	if usable {
-		s.meta = pipeline.NewMetaObject(members...)
-	}
-	_, err := dec.ReadToken()
-	return err
+	return pipeline.NewMetaObject(list...)
 }
 
-func shallow(dec *jsontext.Decoder) (pipeline.Meta, error) {
-	kind := dec.PeekKind()
-	if kind != '"' {
-		_, err := dec.ReadValue()
-		return pipeline.MetaOf(kinds[kind]), err
+func shallowValue(value []byte) pipeline.Meta {
+	if len(value) == 0 {
+		return pipeline.Meta{}
 	}
-	quoted, err := dec.ReadValue()
-	if err != nil {
-		return pipeline.Meta{}, err
+	if value[0] != '"' {
+		return pipeline.MetaOf(kindOf(value[0]))
 	}
-	text, err := jsontext.AppendUnquote(nil, quoted)
+	text, err := jsontext.AppendUnquote(nil, value)
 	if err != nil || len(text) > pipeline.MaxText { // a lone surrogate, too
-		return pipeline.MetaOf(pipeline.MetaTooLarge), nil
+		return pipeline.MetaOf(pipeline.MetaTooLarge)
 	}
-	return pipeline.MetaText(string(text)), nil
-}
-
-var kinds = map[jsontext.Kind]pipeline.MetaKind{
-	'n': pipeline.MetaNull, 't': pipeline.MetaTrue, 'f': pipeline.MetaFalse, '0': pipeline.MetaNumber,
-	'[': pipeline.MetaArray, '{': pipeline.MetaTooLarge,
-}
-
-// rawInput reads rawInput for an observer.
-func (c *cursor) rawInput() (pipeline.Meta, error) {
-	if c.dec.PeekKind() != '{' {
-		return pipeline.Meta{}, c.skipLenient()
-	}
-	err := json.UnmarshalDecode(&c.dec, &c.shallow, lenient...)
-	return c.shallow.meta, err
+	return pipeline.MetaText(string(text))
 }
 
 // keep copies text out of a line; the frequent words cost no allocation.
 func keep(text []byte) string {
-	for _, word := range words {
-		if string(text) == word {
-			return word
-		}
+	switch string(text) {
+	case pipeline.AllowOnce:
+		return pipeline.AllowOnce
+	case pipeline.AllowAlways:
+		return pipeline.AllowAlways
+	case pipeline.RejectOnce:
+		return pipeline.RejectOnce
+	case pipeline.DefaultReservedName:
+		return pipeline.DefaultReservedName
+	case "claudeCode":
+		return "claudeCode"
+	case "toolName":
+		return "toolName"
+	case "mcpServer":
+		return "mcpServer"
+	case "name":
+		return "name"
+	case "source":
+		return "source"
+	case "dynamic":
+		return "dynamic"
+	case "other":
+		return "other"
 	}
 	return string(text)
-}
-
-var words = [...]string{
-	pipeline.AllowOnce, pipeline.AllowAlways, pipeline.RejectOnce, pipeline.RejectAlways,
-	"allow-once", "allow", "reject", "other", "execute", "read", "claudeCode", "toolName", "mcpServer", "name", "source", "dynamic",
-	pipeline.DefaultReservedName, "toolName", "is_mcp_tool_approval", "is_mcp_tool_call", "server", "tool", "pending", "in_progress", "completed", "failed",
 }

@@ -124,139 +124,93 @@ func readOffer(f Frame, req *pipeline.Request) error {
 	if f.deep || f.repeated || !utf8.Valid(f.Line) {
 		return readability(f)
 	}
-	c := newCursor(f.Line)
-	defer c.release()
+	r, ok := read(f.Line, levelOffer)
+	defer r.release()
 	var shape offerShape
-	err := c.object(func(key []byte) error {
-		if string(key) != "params" {
-			return c.skip()
-		}
-		return c.offerParams(req, &shape)
-	})
-	if err == nil {
-		err = c.end()
-	}
-	if err == nil {
-		err = shape.check()
-	}
-	if err != nil {
+	if !ok || r.offer(req, &shape) != nil || shape.check() != nil {
 		return readability(f)
 	}
 	return nil
 }
 
-func (c *cursor) offerParams(req *pipeline.Request, shape *offerShape) error {
-	return c.object(func(key []byte) (err error) {
+func (r *reading) offer(req *pipeline.Request, shape *offerShape) error {
+	return r.params(func(key []byte) (err error) {
 		switch string(key) {
 		case "sessionId":
 			shape.session = true
-			req.SessionID, err = c.string()
+			req.SessionID, err = r.required()
 		case "toolCall":
 			shape.toolCall, shape.needsCall = true, true
-			err = c.toolCall(&req.Call, shape)
+			err = r.toolCall(&req.Call, shape)
 		case "subject":
 			shape.subject = true
-			err = c.subject(&req.Call, shape)
+			err = r.subject(&req.Call, shape)
 		case "options":
 			shape.options = true
-			req.Options, err = c.offered()
+			req.Options, err = r.offered()
 		case "_meta":
-			req.Meta, err = c.meta(0)
-		default:
-			err = c.skip()
+			req.Meta = r.meta(0)
 		}
 		return err
 	})
 }
 
-// subject is what ACP v2 asks about. Only the type tool_call is a tool call, and
-// the type may stand behind it, so it is looked for before anything is decoded.
-func (c *cursor) subject(call *pipeline.ToolCall, shape *offerShape) error {
-	if c.dec.PeekKind() != '{' {
-		return c.skipWrong()
-	}
-	if !c.subjectIsToolCall() {
+// subject is what ACP v2 asks about. Only the type tool_call is a tool call.
+func (r *reading) subject(call *pipeline.ToolCall, shape *offerShape) error {
+	if r.kind() == '{' && !isToolCallSubject(r.text, r.pos) {
 		call.OtherSubject = true
-		return c.skip()
+		return nil
 	}
 	shape.needsCall = true
-	return c.object(func(key []byte) error {
-		if string(key) == "toolCall" {
-			return c.toolCall(call, shape)
+	return r.object(func(key []byte) error {
+		if string(key) != "toolCall" {
+			return nil
 		}
-		return c.skip()
+		return r.toolCall(call, shape)
 	})
 }
 
-func (c *cursor) subjectIsToolCall() bool {
-	s := scanner{b: c.line, pos: int(c.dec.InputOffset())}
-	for s.pos < len(s.b) && !s.at('{') { // over the colon
-		s.pos++
-	}
-	s.pos++
-	for s.nextMember() {
-		if s.keyIs("type") {
-			return unquoted(s.value, "tool_call")
-		}
-	}
-	return false
-}
-
-func (c *cursor) toolCall(call *pipeline.ToolCall, shape *offerShape) error {
+func (r *reading) toolCall(call *pipeline.ToolCall, shape *offerShape) error {
 	shape.call = true
-	return c.object(func(key []byte) (err error) {
+	return r.object(func(key []byte) (err error) {
 		switch string(key) {
 		case "toolCallId":
 			shape.callID = true
-			call.ID, err = c.string()
+			call.ID, err = r.required()
 		case "name":
-			call.Name, err = c.text()
+			call.Name = r.member()
 		case "title":
-			call.Title, err = c.text()
+			call.Title = r.member()
 		case "kind":
-			call.Kind, err = c.text()
+			call.Kind = r.member()
 		case "_meta":
-			call.OwnMeta, err = c.meta(0)
-		case "rawInput", "content", "locations":
-			err = c.skipLenient()
-		default:
-			err = c.skip()
+			call.OwnMeta = r.meta(0)
 		}
 		return err
 	})
 }
 
-func (c *cursor) offered() ([]pipeline.Option, error) {
-	err := c.array(func() error {
+func (r *reading) offered() ([]pipeline.Option, error) {
+	err := r.array(func() error {
 		var o pipeline.Option
 		named := false
-		err := c.object(func(key []byte) (err error) {
+		err := r.object(func(key []byte) (err error) {
 			switch string(key) {
 			case "optionId":
 				named = true
-				o.ID, err = c.string()
+				o.ID, err = r.required()
 			case "kind":
-				o.Kind, err = c.optional()
+				o.Kind = r.optional()
 			case "name":
-				o.Label, err = c.optional()
-			default:
-				err = c.skip()
+				o.Label = r.optional()
 			}
 			return err
 		})
 		if err == nil && !named {
 			err = errShape
 		}
-		c.options = append(c.options, o)
+		r.options = append(r.options, o)
 		return err
 	})
-	return slices.Clone(c.options), err
-}
-
-// optional reads a string; what is no string counts as empty.
-func (c *cursor) optional() (string, error) {
-	if c.dec.PeekKind() != '"' {
-		return "", c.skip()
-	}
-	return c.string()
+	return slices.Clone(r.options), err
 }

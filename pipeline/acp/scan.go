@@ -9,9 +9,6 @@ import (
 // maxDepth is how deep the strict decoder goes (jsontext refuses more).
 const maxDepth = 10000
 
-// lenient is how text is read where well-formed JSON is enough.
-var lenient = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
-
 // scanner walks the members of one object without decoding what is inside them.
 // It finds where values begin and end; whether they are good JSON is not its
 // business. It needs no recursion, so nesting costs it nothing.
@@ -21,12 +18,40 @@ type scanner struct {
 
 	key     []byte // the current member's key, quoted
 	value   []byte // and its value
+	from    int    // where the value begins in b
+	escaped bool   // the last string had escapes
+	keyEsc  bool   // the key has escapes
 	deepest int
 	closed  bool
 }
 
 // nextMember moves to the next member; pos stands behind "{" or a value.
 func (s *scanner) nextMember() bool {
+	if !s.nextKey() || !s.skipValue() || s.pos == s.from {
+		return false
+	}
+	s.value = s.b[s.from:s.pos]
+	return true
+}
+
+// nextElement moves to the next element of an array; pos stands behind "[" or a
+// value.
+func (s *scanner) nextElement() bool {
+	s.pos = skipSpace(s.b, s.pos)
+	if s.value != nil && s.at(',') {
+		s.pos = skipSpace(s.b, s.pos+1)
+	}
+	s.from = s.pos
+	if s.at(']') || !s.skipValue() || s.pos == s.from {
+		return false
+	}
+	s.value = s.b[s.from:s.pos]
+	return true
+}
+
+// nextKey moves to where the next member's value begins. Whoever calls it moves
+// pos behind that value.
+func (s *scanner) nextKey() bool {
 	s.pos = skipSpace(s.b, s.pos)
 	if s.key != nil && s.at(',') {
 		s.pos = skipSpace(s.b, s.pos+1)
@@ -40,17 +65,13 @@ func (s *scanner) nextMember() bool {
 	if !s.at('"') || !s.skipString() {
 		return false
 	}
-	s.key = s.b[start:s.pos]
+	s.key, s.keyEsc = s.b[start:s.pos], s.escaped
 	s.pos = skipSpace(s.b, s.pos)
 	if !s.at(':') {
 		return false
 	}
 	s.pos = skipSpace(s.b, s.pos+1)
-	start = s.pos
-	if !s.skipValue() || s.pos == start {
-		return false
-	}
-	s.value = s.b[start:s.pos]
+	s.from = s.pos
 	return true
 }
 
@@ -59,27 +80,21 @@ func (s *scanner) done() bool { return s.closed && skipSpace(s.b, s.pos) == len(
 
 func (s *scanner) at(c byte) bool { return s.pos < len(s.b) && s.b[s.pos] == c }
 
-func (s *scanner) keyIs(name string) bool { return unquoted(s.key, name) }
+func (s *scanner) keyIs(name string) bool {
+	if s.keyEsc {
+		return unquoted(s.key, name)
+	}
+	return string(s.key[1:len(s.key)-1]) == name
+}
 
 // skipString moves behind the string that begins at pos.
 func (s *scanner) skipString() bool {
-	i := s.pos + 1
-	for {
-		n := bytes.IndexByte(s.b[i:], '"')
-		if n < 0 {
-			return false
-		}
-		end := i + n
-		slashes := 0
-		for j := end - 1; j > s.pos && s.b[j] == '\\'; j-- {
-			slashes++
-		}
-		i = end + 1
-		if slashes%2 == 0 {
-			s.pos = i
-			return true
-		}
+	end, escaped := stringEnd(s.b, s.pos+1)
+	if end < 0 {
+		return false
 	}
+	s.pos, s.escaped = end, escaped
+	return true
 }
 
 // skipValue moves behind the value that begins at pos.
@@ -104,11 +119,11 @@ func (s *scanner) skipValue() bool {
 }
 
 func (s *scanner) skipContainer() bool {
-	depth := 0
-	for s.pos < len(s.b) {
-		switch s.b[s.pos] {
+	b, i, depth := s.b, s.pos, 0
+	for i < len(b) {
+		switch b[i] {
 		case '"':
-			if !s.skipString() {
+			if i, _ = stringEnd(b, i+1); i < 0 {
 				return false
 			}
 			continue
@@ -117,11 +132,11 @@ func (s *scanner) skipContainer() bool {
 			s.deepest = max(s.deepest, depth+1)
 		case '}', ']':
 			if depth--; depth == 0 {
-				s.pos++
+				s.pos = i + 1
 				return true
 			}
 		}
-		s.pos++
+		i++
 	}
 	return false
 }

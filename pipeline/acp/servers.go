@@ -3,7 +3,6 @@ package acp
 import (
 	"errors"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -14,7 +13,7 @@ import (
 // read in exactly one way makes it untrusted.
 func readSessionRequest(f Frame, placeholder string) *sessionRequest {
 	r := &sessionRequest{method: f.Method}
-	if f.deep || f.repeated || !utf8.Valid(f.Line) || r.decode(f, placeholder) != nil {
+	if f.deep || f.repeated || r.decode(f, placeholder) != nil {
 		r.untrusted = true
 		r.list = pipeline.ServerList{}
 		r.sessions = nil
@@ -31,44 +30,39 @@ func readSessionRequest(f Frame, placeholder string) *sessionRequest {
 }
 
 func (r *sessionRequest) decode(f Frame, placeholder string) error {
-	c := newCursor(f.Line)
-	defer c.release()
-	err := c.object(func(key []byte) error {
-		if string(key) != "params" {
-			return c.skip()
-		}
-		return c.object(func(key []byte) (err error) {
-			switch string(key) {
-			case "sessionId":
-				var id string
-				if id, err = c.string(); !r.makes() {
-					r.sessions = []string{id}
-				}
-			case "mcpServers":
-				r.list.Servers, err = c.servers(placeholder)
-			default:
-				err = c.skip()
-			}
-			return err
-		})
-	})
-	if err == nil {
-		err = c.end()
+	in, ok := read(f.Line, levelNone)
+	defer in.release()
+	if !ok {
+		return errUnreadable
 	}
+	err := in.params(func(key []byte) (err error) {
+		switch string(key) {
+		case "sessionId":
+			var id string
+			if id, err = in.required(); !r.makes() {
+				r.sessions = []string{id}
+			}
+		case "mcpServers":
+			r.list.Servers, err = in.servers(placeholder)
+		}
+		return err
+	})
 	if err == nil && !r.makes() && len(r.sessions) == 0 {
 		err = errShape
 	}
 	return err
 }
 
-func (c *cursor) servers(placeholder string) ([]pipeline.Server, error) {
-	if c.dec.PeekKind() == 'n' {
-		return nil, c.skip()
+func (r *reading) servers(placeholder string) (servers []pipeline.Server, err error) {
+	if r.kind() == 'n' {
+		return nil, nil
 	}
-	var servers []pipeline.Server
-	err := c.array(func() error {
+	err = r.array(func() error {
 		var s pipeline.Server
-		err := c.object(func(key []byte) error { return c.serverMember(string(key), &s) })
+		err := r.object(func(key []byte) error {
+			r.serverMember(key, &s)
+			return nil
+		})
 		if placeholder != "" && slices.Equal(s.Headers, []pipeline.Header{{Name: "Authorization", Value: placeholder}}) {
 			s.Headers = nil
 		}
@@ -78,110 +72,90 @@ func (c *cursor) servers(placeholder string) ([]pipeline.Server, error) {
 	return servers, err
 }
 
-func (c *cursor) serverMember(key string, s *pipeline.Server) (err error) {
-	switch key {
+func (r *reading) serverMember(key []byte, s *pipeline.Server) {
+	switch string(key) {
 	case "name":
-		s.Name, err = c.serverText(s)
+		s.Name = r.serverText(s)
 	case "type":
-		s.Type, err = c.serverText(s)
+		s.Type = r.serverText(s)
 	case "url":
-		s.URL, err = c.serverText(s)
+		s.URL = r.serverText(s)
 	case "command":
-		s.Command, err = c.serverText(s)
+		s.Command = r.serverText(s)
 	case "args":
-		s.Args, err = c.count(s)
+		s.Args = r.count(s)
 	case "env":
-		s.Env, err = c.count(s)
+		s.Env = r.count(s)
 	case "headers":
-		err = c.headers(s)
-	default:
-		err = c.skip()
+		r.headers(s)
 	}
-	return err
 }
 
 // serverText reads a string member; null counts as absent.
-func (c *cursor) serverText(s *pipeline.Server) (string, error) {
-	switch c.dec.PeekKind() {
-	case 'n':
-		return "", c.skip()
-	case '"':
-		return c.string()
-	}
-	s.Malformed = true
-	return "", c.skip()
+func (r *reading) serverText(s *pipeline.Server) string {
+	s.Malformed = s.Malformed || r.kind() != 'n' && r.kind() != '"'
+	return r.optional()
 }
 
-// count reads how many elements a list has; what is no list counts as malformed.
-func (c *cursor) count(s *pipeline.Server) (int, error) {
-	switch c.dec.PeekKind() {
-	case 'n':
-		return 0, c.skip()
-	case '[':
-		n := 0
-		err := c.array(func() error { n++; return c.skip() })
-		return n, err
+// count reads how many elements a list has; what is no list is malformed.
+func (r *reading) count(s *pipeline.Server) (n int) {
+	if r.kind() == 'n' {
+		return 0
 	}
-	s.Malformed = true
-	return 0, c.skip()
-}
-
-func (c *cursor) headers(s *pipeline.Server) error {
-	switch c.dec.PeekKind() {
-	case 'n':
-		return c.skip()
-	case '[':
-	default:
+	if !r.attempt(func() error { return r.array(func() error { n++; return nil }) }) {
 		s.Malformed = true
-		return c.skip()
 	}
-	return c.array(func() error {
-		if c.dec.PeekKind() != '{' {
-			s.Malformed = true
-			return c.skip()
+	return n
+}
+
+func (r *reading) headers(s *pipeline.Server) {
+	if r.kind() == 'n' {
+		return
+	}
+	if !r.attempt(func() error { return r.array(func() error { return r.header(s) }) }) {
+		s.Malformed = true
+	}
+}
+
+func (r *reading) header(s *pipeline.Server) error {
+	var h pipeline.Header
+	err := r.object(func(key []byte) error {
+		switch string(key) {
+		case "name":
+			h.Name = r.serverText(s)
+		case "value":
+			h.Value = r.serverText(s)
+		default:
+			return errShape
 		}
-		var h pipeline.Header
-		err := c.object(func(key []byte) (err error) {
-			switch string(key) {
-			case "name":
-				h.Name, err = c.serverText(s)
-			case "value":
-				h.Value, err = c.serverText(s)
-			default:
-				s.Malformed = true
-				err = c.skip()
-			}
-			return err
-		})
-		s.Headers = append(s.Headers, h)
-		return err
+		return nil
 	})
+	s.Headers = append(s.Headers, h)
+	return err
 }
 
 // readSessionID reads the id of a session that was just made; empty when it
 // cannot be read in exactly one way.
-func readSessionID(f Frame) string {
-	if f.deep || f.repeated || !utf8.Valid(f.Line) {
+func readSessionID(f Frame) (id string) {
+	if f.deep || f.repeated {
 		return ""
 	}
-	c := newCursor(f.Line)
-	defer c.release()
-	id := ""
-	err := c.object(func(key []byte) error {
+	r, ok := read(f.Line, levelNone)
+	defer r.release()
+	if !ok {
+		return ""
+	}
+	_ = r.object(func(key []byte) error { // of another shape: then there is no id
 		if string(key) != "result" {
-			return c.skip()
+			return nil
 		}
-		return c.objectOrSkip(func(key []byte) (err error) {
-			if string(key) != "sessionId" {
-				return c.skip()
+		return r.object(func(key []byte) error {
+			if string(key) == "sessionId" {
+				id = r.optional()
 			}
-			id, err = c.string()
-			return err
+			return nil
 		})
 	})
-	if err != nil {
-		return ""
-	}
 	return id
 }
 
@@ -191,14 +165,16 @@ func ReadServers(text []byte) (pipeline.ServerList, error) {
 	if len(text) == 0 {
 		return pipeline.ServerList{}, nil
 	}
-	c := newCursor(text)
-	defer c.release()
-	servers, err := c.servers("")
-	if err == nil {
-		err = c.end()
+	value := trimSpace(text)
+	if !jsontext.Value(value).IsValid() {
+		return pipeline.ServerList{}, errServers
 	}
+	r := &reading{text: value}
+	servers, err := r.servers("")
 	if err != nil {
-		return pipeline.ServerList{}, errors.New("acp: mcpServers is no list of server objects with unique keys")
+		return pipeline.ServerList{}, errServers
 	}
 	return pipeline.ServerList{Servers: servers}, nil
 }
+
+var errServers = errors.New("acp: mcpServers is no list of server objects with unique keys")

@@ -21,12 +21,12 @@ type sessions struct {
 	alarms    map[string]struct{}
 	// distrusted: something happened that no single session can be blamed for.
 	distrusted bool
-	// nameless: a session was made whose id could not be read.
+	// nameless: a session got a list, but its id could not be read.
 	nameless bool
 }
 
 type announced struct {
-	list      pipeline.ServerList
+	lists     []pipeline.ServerList // one, as snapshots have it
 	untrusted bool
 }
 
@@ -78,17 +78,22 @@ func (s *sessions) request(f Frame, r *sessionRequest) {
 }
 
 // response takes a response of the agent; most are to other requests.
-func (s *sessions) response(f Frame) {
+func (s *sessions) response(f Frame) error {
 	key := f.ID.key()
 	r := s.inFlight[key]
 	if r == nil {
-		return
+		return nil
+	}
+	if readability(f) == ErrNoise { // nobody can have read it as a failure
+		return ErrNoise
 	}
 	delete(s.inFlight, key)
-	if f.failed && f.result == nil && !f.repeated {
-		return // a failure changes nothing
+	null := false
+	members(f.Line, "error", func(value []byte) { null = string(value) == "null" })
+	if f.failed && !null && f.result == nil && !f.repeated {
+		return nil // a failure changes nothing
 	}
-	if f.failed || f.repeated {
+	if f.failed || f.repeated { // with a result, or null: did it fail?
 		r.untrusted = true
 	}
 	id := ""
@@ -96,6 +101,7 @@ func (s *sessions) response(f Frame) {
 		id = readSessionID(f)
 	}
 	s.settle(r, id)
+	return nil
 }
 
 // settle puts a list in force.
@@ -111,12 +117,15 @@ func (s *sessions) settle(r *sessionRequest, made string) {
 		}
 		ids = []string{made}
 	}
+	if len(ids) == 0 {
+		s.nameless = true
+	}
 	for _, id := range ids {
 		if s.announced[id] == nil && len(s.announced) >= maxAnnounced {
 			s.distrusted = true
 			return
 		}
-		s.announced[id] = &announced{list: r.list, untrusted: r.untrusted}
+		s.announced[id] = &announced{lists: []pipeline.ServerList{r.list}, untrusted: r.untrusted}
 	}
 }
 
@@ -135,15 +144,15 @@ func (s *sessions) changing(session string, counts func(*sessionRequest) bool) b
 }
 
 // snapshot says what is known of a session now.
-func (s *sessions) snapshot(session string, every *pipeline.ServerList) pipeline.Session {
+func (s *sessions) snapshot(session string, every []pipeline.ServerList) pipeline.Session {
 	_, alarm := s.alarms[session]
 	if every != nil {
-		return pipeline.Session{Announced: true, Lists: []pipeline.ServerList{*every}, StartupAlarm: alarm, Untrusted: s.distrusted}
+		return pipeline.Session{Announced: true, Lists: every, StartupAlarm: alarm, Untrusted: s.distrusted}
 	}
 	unsettled := s.changing(session, func(*sessionRequest) bool { return true })
 	if a := s.announced[session]; a != nil {
 		return pipeline.Session{
-			Announced: true, Lists: []pipeline.ServerList{a.list}, StartupAlarm: alarm,
+			Announced: true, Lists: a.lists, StartupAlarm: alarm,
 			Unsettled: unsettled, Untrusted: a.untrusted || s.distrusted,
 		}
 	}
@@ -157,7 +166,7 @@ func (s *sessions) unannounced(unsettled bool) pipeline.Session {
 		StartupAlarm: len(s.alarms) > 0, Unsettled: unsettled, Untrusted: s.distrusted || s.nameless,
 	}
 	for _, a := range s.announced {
-		out.Lists = append(out.Lists, a.list)
+		out.Lists = append(out.Lists, a.lists...)
 		out.Untrusted = out.Untrusted || a.untrusted
 	}
 	if len(out.Lists) == 0 {

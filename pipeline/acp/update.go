@@ -32,43 +32,38 @@ func (u *update) ended() bool {
 // readUpdate decodes a session/update. An update of another kind, or one that
 // lacks what it needs, is no tool call. An error means that it is ambiguous, or
 // no JSON at all.
-func readUpdate(f Frame, rawInput bool) (*update, error) {
+func readUpdate(f Frame, observed bool) (*update, error) {
 	if f.deep || f.repeated {
 		return nil, readability(f)
 	}
-	c := newCursor(f.Line)
-	defer c.release()
+	r, ok := read(f.Line, levelUpdate)
+	defer r.release()
+	if !ok {
+		return nil, readability(f)
+	}
 	u := new(update)
 	var kind, session, id pipeline.Text
-	member := func(key []byte) (err error) {
+	_ = r.params(func(key []byte) error { // of another shape: then it is no tool call
 		switch string(key) {
-		case "sessionUpdate":
-			kind, err = c.text()
-		case "toolCallId":
-			id, err = c.text()
-		default:
-			err = c.updateMember(string(key), u, rawInput)
+		case "sessionId":
+			session = r.member()
+		case "update":
+			return r.object(func(key []byte) error {
+				switch string(key) {
+				case "sessionUpdate":
+					kind = r.member()
+				case "toolCallId":
+					id = r.member()
+				default:
+					r.updateMember(key, u)
+				}
+				return nil
+			})
 		}
-		return err
-	}
-	err := c.object(func(key []byte) error {
-		if string(key) != "params" {
-			return c.skip()
-		}
-		return c.objectOrSkip(func(key []byte) (err error) {
-			switch string(key) {
-			case "sessionId":
-				session, err = c.text()
-			case "update":
-				err = c.objectOrSkip(member)
-			default:
-				err = c.skip()
-			}
-			return err
-		})
+		return nil
 	})
-	if err != nil {
-		return nil, readability(f)
+	if observed {
+		u.seen.RawInput = rawInput(f.Line)
 	}
 	if session.State() == pipeline.TextTooLong {
 		return nil, errUnreadable // readTargets finds that nothing can be told apart
@@ -82,32 +77,30 @@ func readUpdate(f Frame, rawInput bool) (*update, error) {
 	return u, nil
 }
 
-func (c *cursor) updateMember(key string, u *update, rawInput bool) (err error) {
-	switch key {
+func (r *reading) updateMember(key []byte, u *update) {
+	switch string(key) {
 	case "name":
-		u.name, err = c.text()
+		u.name = r.member()
 	case "title":
-		u.title, err = c.text()
+		u.title = r.member()
 	case "kind":
-		u.kind, err = c.text()
+		u.kind = r.member()
 	case "status":
-		var status pipeline.Text
-		status, err = c.text()
-		u.seen.Status, _ = status.Value()
+		u.seen.Status, _ = r.member().Value()
 	case "_meta":
-		u.seen.Meta, err = c.meta(0)
-	case "rawInput":
-		if rawInput {
-			u.seen.RawInput, err = c.rawInput()
-		} else {
-			err = c.skipLenient()
-		}
-	case "content", "locations":
-		err = c.skipLenient()
-	default:
-		err = c.skip()
+		u.seen.Meta = r.meta(0)
 	}
-	return err
+}
+
+// rawInput reads the update's rawInput for an observer, from a line that was
+// decoded and so has it once at most.
+func rawInput(line []byte) (raw pipeline.Meta) {
+	members(line, "params", func(params []byte) {
+		members(params, "update", func(u []byte) {
+			members(u, "rawInput", func(v []byte) { raw = shallow(v) })
+		})
+	})
+	return raw
 }
 
 // target is a tool call that an ambiguous update may be about.
