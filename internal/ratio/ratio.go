@@ -51,15 +51,23 @@ func Value(b *testing.B, name string, value, limit float64) {
 	report(b, name, value, limit, 0)
 }
 
-// Allocations measures what one call of f allocates: how often, and how many bytes.
+// Allocations measures what one call of f allocates: how often, and how many
+// bytes, in a typical run. Nothing else runs meanwhile.
 func Allocations(f func(n int)) (count, bytes float64) {
-	const n = 200
-	f(n) // fills pools
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	f(1) // fills pools
+	counts, sizes := make([]float64, 0, rounds), make([]float64, 0, rounds)
 	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f(n)
-	runtime.ReadMemStats(&after)
-	return float64(after.Mallocs-before.Mallocs) / n, float64(after.TotalAlloc-before.TotalAlloc) / n
+	for range rounds {
+		runtime.ReadMemStats(&before)
+		f(1)
+		runtime.ReadMemStats(&after)
+		counts = append(counts, float64(after.Mallocs-before.Mallocs))
+		sizes = append(sizes, float64(after.TotalAlloc-before.TotalAlloc))
+	}
+	slices.Sort(counts)
+	slices.Sort(sizes)
+	return counts[rounds/2], sizes[rounds/2]
 }
 
 func report(b *testing.B, name string, value, limit, spread float64) {

@@ -18,7 +18,8 @@ func wellFormed(b []byte) bool {
 
 // valueEnd is where the well-formed value ends that begins at the given place.
 func valueEnd(b []byte, at int) (end int, ok bool) {
-	v := validator{b: b, i: at}
+	var few [64]byte // deeper nesting costs an allocation
+	v := validator{b: b, i: at, open: few[:0]}
 	if !v.value() {
 		return v.i, false
 	}
