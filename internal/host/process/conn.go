@@ -113,11 +113,7 @@ func (c *conn) deliver(m acp.Message) {
 		c.log.Debug("the agent answered no request of ours", "bytes", len(m.Line))
 		return
 	}
-	result, err := readResponse(p.method, m.Line, c.redact)
-	if p.then != nil {
-		err = p.then(result, err)
-	}
-	p.answer <- outcome{result, err}
+	p.settle(readResponse(p.method, m.Line, c.redact))
 }
 
 // fromAgent is where a line of the agent becomes known.

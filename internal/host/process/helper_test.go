@@ -94,10 +94,7 @@ func (d *diary) Updated(ctx context.Context, u Update) {
 		return
 	}
 	if v.Kind == "agent_message_chunk" {
-		select {
-		case d.says <- v.Text:
-		case <-ctx.Done():
-		}
+		d.says <- v.Text
 	}
 }
 
@@ -181,7 +178,7 @@ func newStage(t *testing.T, agent string, change ...func(*Options, *Launch)) *st
 		Timeouts: Timeouts{Initialize: patience, Session: patience, Close: patience, Term: patience},
 	}
 	s.launch = Launch{
-		Command:  Command{Path: os.Args[0], Env: append(os.Environ(), fakeVariable+"="+agent)},
+		Command:  Command{Path: os.Args[0], Env: append(os.Environ(), fakeVariable+"="+agent, "GORACE=atexit_sleep_ms=0")},
 		Config:   config.Config{Agent: "claude-acp"},
 		Recorder: func(config.InstanceConfig) (Recorder, error) { return &s.tape, nil },
 	}

@@ -18,14 +18,18 @@ var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.Allo
 // message is a JSON-RPC request or notification of ours.
 type message struct {
 	Version string         `json:"jsonrpc"`
-	ID      jsontext.Value `json:"id,omitempty"`
+	ID      jsontext.Value `json:"id,omitzero"`
 	Method  string         `json:"method"`
 	Params  any            `json:"params"`
 }
 
 // newMessage makes the line of a request, or of a notification without an id.
 func newMessage(id, method string, params any) ([]byte, error) {
-	line, err := json.Marshal(message{Version: "2.0", ID: jsontext.Value(id), Method: method, Params: params})
+	m := message{Version: "2.0", Method: method, Params: params}
+	if id != "" {
+		m.ID = jsontext.Value(id)
+	}
+	line, err := json.Marshal(m)
 	if err != nil { // its text could quote what is sent
 		return nil, ErrNoText
 	}
@@ -122,14 +126,23 @@ func (c *calls) take(id string) *pendingCall {
 // fail ends every open call, and every later one.
 func (c *calls) fail(err error) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.err == nil {
 		c.err = err
 	}
-	for id, p := range c.open {
-		p.answer <- outcome{err: err}
-		delete(c.open, id)
+	open := c.open
+	c.open = nil
+	c.mu.Unlock()
+	for _, p := range open {
+		p.settle(nil, err)
 	}
+}
+
+// settle gives the call its answer. It is for who took the call.
+func (p *pendingCall) settle(result jsontext.Value, err error) {
+	if p.then != nil {
+		err = p.then(result, err)
+	}
+	p.answer <- outcome{result, err}
 }
 
 // wait waits for the answer, or for the end of ctx.

@@ -21,8 +21,9 @@ type Session struct {
 	secret   *endpoint.Session // nil without injection
 	injected string
 	warnings []config.Warning
-	turn     *pendingCall // the prompt that has no answer yet
-	stopping bool         // that turn was cancelled
+	turns    uint64 // begun
+	turn     uint64 // the number of the one that has no answer yet; 0 for none
+	stopping bool   // that turn was cancelled
 }
 
 // ID of the session, as the agent named it.
@@ -227,28 +228,28 @@ func (s *Session) Prompt(ctx context.Context, text string) (StopReason, error) {
 func (s *Session) begin(text string) (*pendingCall, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.turn != nil && !s.stopping {
+	if s.turn != 0 && !s.stopping {
 		return nil, ErrTurnOpen
 	}
-	var c *pendingCall
+	number := s.turns + 1
 	c, err := s.instance.conn.start(request{
 		method: "session/prompt",
 		params: promptParams{SessionID: s.id, Prompt: []promptBlock{{Type: "text", Text: text}}},
-		then:   func(_ jsontext.Value, err error) error { s.turnOver(c); return err },
+		then:   func(_ jsontext.Value, err error) error { s.turnOver(number); return err },
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.turn, s.stopping = c, false
+	s.turns, s.turn, s.stopping = number, number, false
 	return c, nil
 }
 
 // turnOver forgets a turn that the agent has answered.
-func (s *Session) turnOver(c *pendingCall) {
+func (s *Session) turnOver(number uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.turn == c {
-		s.turn, s.stopping = nil, false
+	if s.turn == number {
+		s.turn, s.stopping = 0, false
 	}
 }
 
@@ -258,7 +259,7 @@ func (s *Session) Cancel() error { return s.instance.CancelSession(s.id) }
 func (s *Session) cancelled() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.stopping = s.turn != nil
+	s.stopping = s.turn != 0
 }
 
 func (s *Session) turnCancelled() bool {
