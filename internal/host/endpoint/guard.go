@@ -41,9 +41,8 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer e.running.Done()
 	control := http.NewResponseController(w)
-	if r.Method != http.MethodGet {
-		_ = control.SetReadDeadline(time.Now().Add(readBodyTimeout))
-	}
+	// It stays for who is refused: net/http reads the rest of a body after the answer.
+	_ = control.SetReadDeadline(time.Now().Add(readBodyTimeout))
 	if !e.hosts[r.Host] {
 		e.refuse(w, refusedHost, http.StatusForbidden)
 		return
@@ -58,12 +57,10 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		e.refuse(w, refusedSecret, http.StatusUnauthorized)
 		return
 	}
-	if r.Method != http.MethodGet {
-		if !e.readBody(w, r) {
-			return
-		}
-		_ = control.SetReadDeadline(time.Time{})
+	if r.Method != http.MethodGet && !e.readBody(w, r) {
+		return
 	}
+	_ = control.SetReadDeadline(time.Time{})
 	e.dispatch(w, r, s)
 }
 
