@@ -156,6 +156,12 @@ func TestNewIdentityApart(t *testing.T) {
 	}
 }
 
+func TestClaimNames(t *testing.T) {
+	assert.True(t, pipeline.ClaimName("Bash").Names("Bash"))
+	assert.False(t, pipeline.ClaimName("Bash").Names("Edit"))
+	assert.False(t, pipeline.ClaimTool("kandev", "x").Names(""), "server and tool apart are no name")
+}
+
 func TestRefusedIdentity(t *testing.T) {
 	id := pipeline.RefusedIdentity()
 	assert.Equal(t, pipeline.Refused, id.State())
