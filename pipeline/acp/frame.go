@@ -64,7 +64,8 @@ const (
 // Peek looks at the top-level members of a line and at nothing below. It does
 // not check the syntax of what it skips: only what is decided by is decoded.
 // A member that is there twice counts with its last value, as most readers take
-// it, and is remembered as ambiguous.
+// it, and is remembered as ambiguous; of two methods the one counts that needs
+// more care.
 func Peek(line []byte) (Frame, error) {
 	line = trimSpace(line)
 	switch {
@@ -79,25 +80,19 @@ func Peek(line []byte) (Frame, error) {
 		return Frame{}, ErrNoise
 	}
 	f := Frame{Line: line}
-	var seen, methods uint8
+	var seen uint8
 	s := scanner{b: line, pos: 1}
 	for s.nextMember() {
-		bit, member := f.place(&s)
+		bit := f.place(&s)
 		if bit != 0 && seen&bit != 0 {
 			f.repeated = true
 		}
 		seen |= bit
-		if bit == bitMethod && unquoted(member, MethodRequestPermission) {
-			methods++
-		}
 	}
 	if !s.done() {
 		return Frame{}, ErrNoise
 	}
 	f.deep = s.deepest > maxDepth
-	if methods > 0 {
-		f.Method = MethodRequestPermission // one of two methods: the careful reading
-	}
 	f.Kind = f.classify(seen)
 	return f, nil
 }
@@ -111,26 +106,28 @@ const (
 )
 
 // place stores one top-level member and says which one it was.
-func (f *Frame) place(s *scanner) (bit uint8, value []byte) {
-	value = s.value
+func (f *Frame) place(s *scanner) (bit uint8) {
+	value := s.value
 	switch {
 	case s.keyIs("id"):
 		f.ID = ID{text: string(value)}
-		return bitID, value
+		return bitID
 	case s.keyIs("method"):
-		f.Method = methodName(value)
-		return bitMethod, value
+		if m := methodName(value); rank(m) >= rank(f.Method) { // of two methods the careful reading
+			f.Method = m
+		}
+		return bitMethod
 	case s.keyIs("params"):
 		f.params = value
-		return bitParams, value
+		return bitParams
 	case s.keyIs("result"):
 		f.result = value
-		return bitResult, value
+		return bitResult
 	case s.keyIs("error"):
 		f.failed = true
-		return bitError, value
+		return bitError
 	}
-	return 0, value
+	return 0
 }
 
 func (f *Frame) classify(seen uint8) FrameKind {
@@ -145,6 +142,19 @@ func (f *Frame) classify(seen uint8) FrameKind {
 		return KindUnanswerable
 	}
 	return KindRequest
+}
+
+// rank orders methods by how much depends on them.
+func rank(method string) int {
+	switch method {
+	case MethodRequestPermission:
+		return 3
+	case MethodUpdate, MethodNew, MethodLoad, MethodResume, MethodFork:
+		return 2
+	case "":
+		return 0
+	}
+	return 1
 }
 
 // maxMethod bounds what is kept of an unknown method's name.

@@ -20,8 +20,10 @@ func readSessionRequest(f Frame, placeholder string) *sessionRequest {
 		if !r.makes() {
 			members(f.Line, "params", func(params []byte) {
 				members(params, "sessionId", func(v []byte) {
-					id, _ := jsontext.AppendUnquote(nil, v)
-					r.sessions = append(r.sessions, string(id))
+					if v[0] == '"' {
+						id, _ := jsontext.AppendUnquote(nil, v) // bad text is replaced
+						r.sessions = append(r.sessions, string(id))
+					}
 				})
 			})
 		}

@@ -34,6 +34,7 @@ type Reader struct {
 	limit    int
 	long     []byte
 	skipping bool
+	err      error // of the stream: a line behind it would begin in the middle
 }
 
 // NewReader reads from r; limit is the cap in bytes, 0 means [DefaultMaxLine].
@@ -49,8 +50,11 @@ func NewReader(r io.Reader, limit int) *Reader {
 // reading goes on. At the end it returns [io.EOF], or [ErrCutLine] with what was
 // there of an unfinished line.
 func (r *Reader) ReadLine() ([]byte, error) {
-	if err := r.skip(); err != nil {
-		return nil, err
+	if r.err == nil {
+		r.skip()
+	}
+	if r.err != nil {
+		return nil, r.err
 	}
 	if cap(r.long) > keepBuffer {
 		r.long = nil
@@ -58,7 +62,7 @@ func (r *Reader) ReadLine() ([]byte, error) {
 	r.long = r.long[:0]
 	for {
 		part, err := r.r.ReadSlice('\n')
-		if len(r.long)+len(bytes.TrimRight(part, "\r\n")) > r.limit {
+		if r.tooLong(part, err) {
 			r.long = nil
 			r.skipping = err != nil
 			return nil, &LineTooLongError{Limit: r.limit}
@@ -77,24 +81,38 @@ func (r *Reader) ReadLine() ([]byte, error) {
 			}
 			return r.long, ErrCutLine
 		default:
+			r.err = err
 			return nil, err
 		}
 	}
 }
 
+// tooLong says whether a line goes beyond the cap with one more part. While the
+// line goes on, its last CR may turn out to belong to the line end.
+func (r *Reader) tooLong(part []byte, err error) bool {
+	length := len(r.long) + len(part)
+	switch {
+	case err == nil && len(part) == 1 && bytes.HasSuffix(r.long, []byte{'\r'}):
+		length -= 2
+	case err == nil:
+		length -= len(part) - len(trimEnd(part))
+	case errors.Is(err, bufio.ErrBufferFull) && bytes.HasSuffix(part, []byte{'\r'}):
+		length--
+	}
+	return length > r.limit
+}
+
 // skip drops the rest of a line that was too long.
-func (r *Reader) skip() error {
+func (r *Reader) skip() {
 	for r.skipping {
 		_, err := r.r.ReadSlice('\n')
 		switch {
 		case err == nil:
 			r.skipping = false
 		case !errors.Is(err, bufio.ErrBufferFull):
-			r.skipping = false
-			return err
+			r.skipping, r.err = false, err
 		}
 	}
-	return nil
 }
 
 func trimEnd(line []byte) []byte {

@@ -113,7 +113,7 @@ const maxTargets = 32
 // means that there are too many to tell.
 func readTargets(f Frame) ([]target, bool) {
 	var sessions, calls []string
-	long := false
+	long, about := false, false
 	addText := func(list []string, quoted []byte) []string {
 		long = long || len(quoted) > 6*pipeline.MaxText
 		if long || quoted[0] != '"' || len(list) > maxTargets {
@@ -129,8 +129,14 @@ func readTargets(f Frame) ([]target, bool) {
 		members(params, "sessionId", func(v []byte) { sessions = addText(sessions, v) })
 		members(params, "update", func(u []byte) {
 			members(u, "toolCallId", func(v []byte) { calls = addText(calls, v) })
+			members(u, "sessionUpdate", func(v []byte) {
+				about = about || unquoted(v, "tool_call") || unquoted(v, "tool_call_update")
+			})
 		})
 	})
+	if !about {
+		return nil, true
+	}
 	if long || len(sessions) > maxTargets || len(calls) > maxTargets {
 		return nil, false
 	}
