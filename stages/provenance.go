@@ -13,7 +13,7 @@ const ProvenanceName pipeline.Name = "provenance"
 
 // Reasons of [Provenance].
 const (
-	ReasonInjected         pipeline.Reason = "server_is_injected"          // everything below holds
+	ReasonInjected         pipeline.Reason = "server_is_injected"          // marker, list and header are the injector's
 	ReasonNotNamed         pipeline.Reason = "tool_not_identified"         // no server to prove anything about
 	ReasonOtherServer      pipeline.Reason = "server_is_not_the_hosts"     // a tool of somebody else's server
 	ReasonNothingInjected  pipeline.Reason = "nothing_injected"            // the host injected no server, or without a port

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestDecide(t *testing.T) {
+	for name, c := range map[string]struct{ line, explains, answer string }{
+		"the host's own tool": {
+			request, "select by option: injected_mcp (tool list_tasks of server kandev)",
+			`{"jsonrpc":"2.0","id":0,"result":{"outcome":{"outcome":"selected","optionId":"yes"}}}`,
+		},
+		"another server's": {
+			strings.Replace(request, "mcp__kandev__", "mcp__docs__", 1), "pend by pending: server_is_not_the_hosts", "",
+		},
+		"nothing to choose from": {
+			strings.Replace(request, `"options":[{"optionId":"yes","name":"Yes","kind":"allow_once"},{"optionId":"no","name":"No","kind":"reject_once"}]`, `"options":[]`, 1),
+			"cancel by acp: no_options", `{"jsonrpc":"2.0","id":0,"result":{"outcome":{"outcome":"cancelled"}}}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			explanation, answer, err := decide(c.line)
+			if err != nil || !strings.HasPrefix(explanation, c.explains) || string(answer) != c.answer {
+				t.Fatalf("decide: %q, %q, %v", explanation, answer, err)
+			}
+		})
+	}
+	if _, _, err := decide("no message"); err == nil {
+		t.Fatal("noise was decided")
+	}
+}

@@ -1,0 +1,44 @@
+package docs_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kandev/assent/internal/docs"
+)
+
+var update = flag.Bool("update", false, "write the pages anew")
+
+const root = "../.."
+
+func TestReasonsPage(t *testing.T) {
+	page, err := docs.Reasons(root)
+	require.NoError(t, err)
+	path := filepath.Join(root, "docs", "reasons.md")
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(page), 0o644))
+	}
+	written, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, page, string(written), "mend it with: go test ./internal/docs -update")
+}
+
+// Every reason says in words what it means, for the person who looks it up.
+func TestEveryReasonHasAMeaning(t *testing.T) {
+	page, err := docs.Reasons(root)
+	require.NoError(t, err)
+	rows := 0
+	for line := range strings.Lines(page) {
+		if strings.HasPrefix(line, "| `") {
+			rows++
+			assert.NotContains(t, line, "|  |", "a constant without a comment")
+		}
+	}
+	assert.Greater(t, rows, 50)
+}
