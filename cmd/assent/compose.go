@@ -1,20 +1,23 @@
 package main
 
 import (
+	"go.uber.org/fx"
+
 	"github.com/kandev/assent/dialects"
 	"github.com/kandev/assent/internal/replay"
 	"github.com/kandev/assent/stages"
+	"github.com/kandev/assent/wiring"
 )
+
+// compose builds what decides, once for the process: the factory of pipelines and
+// the dialects that it was built with.
+func compose() (pipelines stages.PipelineFactory, set dialects.Set, err error) {
+	app := fx.New(wiring.Module, fx.NopLogger, fx.Populate(&pipelines, &set))
+	return pipelines, set, app.Err()
+}
 
 // newRunner composes what replay and check need.
 func newRunner() (replay.Runner, error) {
-	set, err := dialects.Index(dialects.All())
-	if err != nil {
-		return replay.Runner{}, err
-	}
-	pipelines, err := stages.NewDefaultFactory()
-	if err != nil {
-		return replay.Runner{}, err
-	}
-	return replay.Runner{Pipelines: pipelines, Dialects: set}, nil
+	pipelines, set, err := compose()
+	return replay.Runner{Pipelines: pipelines, Dialects: set}, err
 }

@@ -1,6 +1,6 @@
 module example.com/plain
 
-go 1.26.8
+go 1.26.0
 
 require github.com/kandev/assent v0.0.0
 

@@ -34,21 +34,6 @@ func (s *scanner) nextMember() bool {
 	return true
 }
 
-// nextElement moves to the next element of an array; pos stands behind "[" or a
-// value.
-func (s *scanner) nextElement() bool {
-	s.pos = skipSpace(s.b, s.pos)
-	if s.value != nil && s.at(',') {
-		s.pos = skipSpace(s.b, s.pos+1)
-	}
-	s.from = s.pos
-	if s.at(']') || !s.skipValue() || s.pos == s.from {
-		return false
-	}
-	s.value = s.b[s.from:s.pos]
-	return true
-}
-
 // nextKey moves to where the next member's value begins. Whoever calls it moves
 // pos behind that value.
 func (s *scanner) nextKey() bool {

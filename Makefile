@@ -1,0 +1,50 @@
+# Every target needs Go, a C compiler (for the race detector) and make.
+
+FUZZTIME    ?= 10s
+STATICCHECK ?= go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
+MODULES     := . examples/plain
+
+.PHONY: run build test lint cover fuzz bench examples
+
+## run: the demo agent asks, the pipeline decides, the tools really run
+run:
+	@go run ./cmd/assent run --demo --on-pending allow </dev/null
+
+## build: the command, into bin/
+build:
+	go build -o bin/assent ./cmd/assent
+
+## test: everything, with the race detector
+test:
+	@set -e; for m in $(MODULES); do (cd $$m && go test -race ./...); done
+
+## lint: formatting, vet for every platform, staticcheck
+lint:
+	@files=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$files" ]; then echo "gofmt would change:"; echo "$$files"; exit 1; fi
+	@set -e; for os in linux darwin windows; do echo "vet $$os"; GOOS=$$os CGO_ENABLED=0 go vet ./...; done
+	@set -e; for m in $(MODULES); do (cd $$m && $(STATICCHECK) ./...); done
+	@set -e; for m in $(MODULES); do (cd $$m && go mod tidy -diff); done
+
+## cover: every function of pipeline, stages and dialects is covered
+cover:
+	@go test -coverprofile=cover.out -coverpkg=./pipeline/...,./stages/...,./dialects/... ./pipeline/... ./stages/... ./dialects/... ./internal/replay/... >/dev/null
+	@go tool cover -func=cover.out | awk '$$NF == "0.0%" { print "not covered: " $$1 " " $$2; bad = 1 } { total = $$NF } END { print "statements " total; exit bad }'
+
+## fuzz: each fuzz target for FUZZTIME
+fuzz:
+	@set -e; for pkg in $$(go list ./...); do \
+		for target in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+			echo "$$pkg $$target"; \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$pkg; \
+		done; \
+	done
+
+## bench: every figure as a ratio, measured in this run
+bench:
+	@go test -run '^$$' -bench '^BenchmarkRatio' -benchtime 1x -p 1 ./... > bench.out; status=$$?; \
+	grep -E '^ratio |misses' bench.out || true; rm -f bench.out; exit $$status
+
+## examples: run each of them
+examples:
+	@cd examples/plain && go run .
+	@go run ./examples/fx
