@@ -3,13 +3,11 @@ package demoagent
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/kandev/assent/pipeline/acp"
 )
@@ -84,20 +82,6 @@ func TestCancelRequestOfAPrompt(t *testing.T) {
 	assert.Empty(t, ran.all())
 }
 
-// A command that runs is killed together with what it started.
-func TestCancelKillsTheCommand(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("the command is one for a POSIX shell")
-	}
-	c := start(t, Options{ShellCommand: "sleep 600 & echo $! > started; wait"})
-	c.open()
-	id := c.request("session/prompt", promptParams(c.session, "shell"))
-	got := c.playUntilRunning(id)
-	assert.Equal(t, "cancelled", got.stop)
-	assert.Equal(t, []string{"failed"}, got.ends)
-	assert.Contains(t, got.said, "cancelled while it ran")
-}
-
 // playUntilRunning allows everything and cancels as soon as something runs.
 func (c *client) playUntilRunning(id string) played {
 	c.t.Helper()
@@ -130,5 +114,23 @@ func TestCancelLeavesATool(t *testing.T) {
 	got := c.playUntilRunning(id)
 	assert.Equal(t, "cancelled", got.stop)
 	assert.Equal(t, []string{"failed"}, got.ends)
+	require.NoError(t, c.end())
+}
+
+// A withdrawn session/load leaves the session as it was.
+func TestWithdrawnLoad(t *testing.T) {
+	reached := make(chan struct{}, 9)
+	hangs := hangingServer(t, reached)
+	ran, servers := twoServers(t)
+	c := start(t, Options{})
+	c.open(servers...)
+	id := c.request("session/load", object{
+		"sessionId": c.session, "cwd": t.TempDir(), "mcpServers": []object{entry("http", "kandev", hangs)},
+	})
+	<-reached
+	c.sendf(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":%s}}`, id)
+	assert.Equal(t, -32800, errorCode(t, c.response(id)))
+	c.prompt("plan", always(selects("allow-once")))
+	assert.Len(t, ran.all(), 2)
 	require.NoError(t, c.end())
 }

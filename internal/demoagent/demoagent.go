@@ -47,9 +47,9 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// ErrStuck says that the input ended and the agent could not end in time, since
-// nobody reads its output.
-var ErrStuck = errors.New("demoagent: the output is not read; what was under way is left behind")
+// ErrStuck says that the agent could not end in time, most likely because nobody
+// reads its output.
+var ErrStuck = errors.New("demoagent: what was under way did not end in time and is left behind: is the output being read?")
 
 // Run speaks ACP until in ends, which is no error, or ctx ends, or out fails.
 // Lines that were read already are still handled; turns under way are cancelled.

@@ -2,6 +2,7 @@ package demoagent
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -54,7 +55,7 @@ type pingInput struct {
 }
 
 // newMCPServer makes a server. "kandev" has the task tools, another one has
-// "wipe", which changes things, "ping", which reads, and "fail".
+// "a_wipe", which comes first, and "ping", which only reads.
 func newMCPServer(name string, ran func(toolRun)) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: name, Version: "1"}, nil)
 	note := func(r *mcp.CallToolRequest, said string) *mcp.CallToolResult {
@@ -143,4 +144,19 @@ func slowTool(arrived chan<- toolRun, release <-chan struct{}) mcp.ToolHandlerFo
 		}
 		return &mcp.CallToolResult{}, nil, nil
 	}
+}
+
+// hangingServer takes requests and never answers. It gives its URL.
+func hangingServer(t *testing.T, reached chan<- struct{}) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		reached <- struct{}{}
+		_, _ = io.Copy(io.Discard, r.Body) // else the end of the connection goes unnoticed
+		<-r.Context().Done()
+	}))
+	t.Cleanup(func() {
+		s.CloseClientConnections()
+		s.Close()
+	})
+	return s.URL
 }

@@ -1,10 +1,14 @@
 package demoagent
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -174,14 +178,40 @@ func TestAllowAlways(t *testing.T) {
 	assert.Len(t, ran.all(), 6)
 }
 
+// A tool that fails ends its call as failed; the turn goes on.
 func TestFailingTools(t *testing.T) {
-	ran, servers := twoServers(t)
+	fails := func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+		return nil, nil, errors.New("out of paper")
+	}
+	refuses := func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+			if method == "tools/call" {
+				return nil, &jsonrpc.Error{Code: -32000, Message: "closed today"}
+			}
+			return next(ctx, method, r)
+		}
+	}
+	failing := mcp.NewServer(&mcp.Implementation{Name: "failing"}, nil)
+	mcp.AddTool(failing, &mcp.Tool{Name: "print"}, fails)
+	refusing := newMCPServer("kandev", func(toolRun) {})
+	refusing.AddReceivingMiddleware(refuses)
+
 	c := start(t, Options{ShellCommand: "exit 3"})
-	c.open(servers...)
-	got := c.prompt("shell", always(selects("allow-once")))
-	assert.Equal(t, []string{"failed"}, got.ends)
-	assert.Contains(t, got.said, "Failed: the shell command.")
-	assert.Empty(t, ran.all())
+	c.open(
+		entry("http", "failing", serveMCP(t, "http", failing, nil).URL),
+		entry("http", "kandev", serveMCP(t, "http", refusing, nil).URL),
+	)
+	got := c.prompt("shell other plan", always(selects("allow-once")))
+	assert.Equal(t, "end_turn", got.stop)
+	assert.Equal(t, []string{"failed", "failed", "failed", "failed"}, got.ends)
+	assert.Contains(t, got.said, "Failed: the shell command, print of failing, create_task_kandev of kandev, list_tasks_kandev of kandev.")
+	var lines []string
+	for _, f := range got.frames {
+		lines = append(lines, f.line)
+	}
+	assert.Equal(t, 1, count(lines, `"rawOutput":"(no output)\n(exit status 3)"`))
+	assert.Equal(t, 1, count(lines, `"rawOutput":[{"type":"text","text":"out of paper"}]`))
+	assert.Equal(t, 2, count(lines, `"rawOutput":"the server refused the call: closed today"`))
 }
 
 func TestWhatCannotBeCalledIsSaid(t *testing.T) {
@@ -210,5 +240,5 @@ func TestWhatCannotBeCalledIsSaid(t *testing.T) {
 			}
 		})
 	}
-	assert.NotContains(t, ran.tools(), "kandev")
+	assert.NotContains(t, ran.tools(), "other/create_task_kandev")
 }
