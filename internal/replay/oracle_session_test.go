@@ -208,7 +208,14 @@ func (o *oracle) alarm(session, call string, failed bool) {
 func (o *oracle) fromClient(line string) {
 	top := parse(line)
 	method := careful(top)
-	if !top.object() || !sessionMethod.MatchString(method) || top.get("result") != nil || top.get("error") != nil {
+	if !top.object() {
+		return
+	}
+	if !sessionMethod.MatchString(method) {
+		o.twoSessions(top)
+		return
+	}
+	if top.get("result") != nil || top.get("error") != nil {
 		return
 	}
 	r := &oracleSession{method: method}
@@ -244,6 +251,19 @@ func (o *oracle) fromClient(line string) {
 		return
 	}
 	o.open[key] = r
+}
+
+// twoSessions: any client frame that names a session twice makes it untrusted.
+func (o *oracle) twoSessions(top *node) {
+	var named []*node
+	for _, p := range top.all("params") {
+		named = append(named, p.all("sessionId")...)
+	}
+	if len(named) > 1 || len(named) > 0 && twice(top) {
+		for _, s := range named {
+			o.doubtful[s.text] = true
+		}
+	}
 }
 
 // idKey: two spellings of one string are one id; a number is its digits.
@@ -301,7 +321,7 @@ func (o *oracle) proven(session string) bool {
 		return false
 	}
 	if o.every != nil {
-		return !o.alarms[session] && o.qualifies(o.every)
+		return !o.alarms[session] && !o.doubtful[session] && o.qualifies(o.every)
 	}
 	if s := o.sessions[session]; s != nil {
 		for _, r := range o.open {
@@ -309,10 +329,10 @@ func (o *oracle) proven(session string) bool {
 				return false
 			}
 		}
-		return !o.alarms[session] && !s.untrusted && o.qualifies(s.list)
+		return !o.alarms[session] && !s.untrusted && !o.doubtful[session] && o.qualifies(s.list)
 	}
 	// Never announced: the list of every live session, and of those being made.
-	if len(o.sessions) == 0 || len(o.alarms) > 0 || o.nameless {
+	if len(o.sessions) == 0 || len(o.alarms) > 0 || len(o.doubtful) > 0 || o.nameless {
 		return false
 	}
 	for _, r := range o.open {

@@ -25,6 +25,7 @@ type oracle struct {
 	sessions map[string]*oracleSession
 	open     map[string]*oracleSession // session requests without an answer, by id
 	alarms   map[string]bool
+	doubtful map[string]bool
 	nameSeen bool
 	// distrusted: nothing is known for sure any more; nameless: a session has a
 	// list, but nobody knows which session.

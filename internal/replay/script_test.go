@@ -141,7 +141,7 @@ func (s script) expected() []said {
 		agent: string(s.instance.Agent), port: s.instance.Port, injected: s.instance.Injected, auto: s.instance.AutoApprove,
 		placeholder: s.placeholder,
 		calls:       map[[2]string]*oracleCall{}, lost: map[string]bool{}, sessions: map[string]*oracleSession{},
-		open: map[string]*oracleSession{}, alarms: map[string]bool{},
+		open: map[string]*oracleSession{}, alarms: map[string]bool{}, doubtful: map[string]bool{},
 	}
 	if s.servers != nil {
 		o.every = parse(s.serverText)

@@ -23,7 +23,7 @@ type reading struct {
 	members []pipeline.Member
 	highest int // how far members was filled
 	options []pipeline.Option
-	nodes   int
+	cost    int    // about how many bytes the metadata takes
 	last    string // the last longer text that was kept
 }
 
@@ -58,7 +58,7 @@ func (r *reading) release() {
 	}
 	clear(r.members[:r.highest])
 	clear(r.options)
-	r.members, r.highest, r.options, r.nodes = r.members[:0], 0, r.options[:0], 0
+	r.members, r.highest, r.options, r.cost = r.members[:0], 0, r.options[:0], 0
 	readings.Put(r)
 }
 

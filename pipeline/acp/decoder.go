@@ -102,6 +102,12 @@ func (d *Decoder) FromClient(line []byte, authorization string) (Frame, error) {
 			d.sessions.request(f, r)
 			d.mu.Unlock()
 		}
+	default:
+		if ids := sessionsNamed(f); len(ids) > 1 || f.repeated && len(ids) > 0 {
+			d.mu.Lock()
+			d.sessions.doubt(ids)
+			d.mu.Unlock()
+		}
 	}
 	return f, nil
 }

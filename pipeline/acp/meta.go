@@ -8,22 +8,24 @@ import (
 	"github.com/kandev/assent/pipeline"
 )
 
-// Bounds of a metadata tree. The deepest place that a dialect reads is
-// _meta.claudeCode.mcpServer.name; what lies beyond the bounds is kept as
-// MetaTooLarge, which is malformed to a dialect that reads it.
+// Bounds of a metadata tree. Real agents stay far below them: the deepest place
+// that a dialect reads is _meta.claudeCode.mcpServer.name. What lies beyond is
+// kept as MetaTooLarge, which is malformed to a dialect that reads it.
 const (
-	maxMetaDepth   = 6
-	maxMetaMembers = 64
-	maxMetaNodes   = 256
+	maxMetaDepth   = 16
+	maxMetaMembers = 1024 // of one object
+	maxMetaCost    = 128 << 10
+	nodeCost       = 80 // bytes of a value without its text, about
 )
 
 // meta reads a value into an immutable tree.
 func (r *reading) meta(depth int) pipeline.Meta {
-	r.nodes++
+	r.cost += nodeCost
 	kind := r.kind()
 	switch kind {
 	case '"':
 		if text, ok := r.member().Value(); ok {
+			r.cost += len(text)
 			return pipeline.MetaText(text)
 		}
 		return pipeline.MetaOf(pipeline.MetaTooLarge)
@@ -40,10 +42,11 @@ func (r *reading) metaObject(depth int) pipeline.Meta {
 	base := len(r.members)
 	good := true
 	_ = r.object(func(key []byte) error { // it is one
-		if good = good && len(r.members)-base < maxMetaMembers && len(key) <= pipeline.MaxText && r.nodes < maxMetaNodes; !good {
+		if good = good && len(r.members)-base < maxMetaMembers && len(key) <= pipeline.MaxText && r.cost < maxMetaCost; !good {
 			return nil
 		}
 		name := keep(key)
+		r.cost += len(name)
 		m := pipeline.Member{Key: name, Value: r.meta(depth + 1)}
 		r.members = append(r.members, m)
 		r.highest = max(r.highest, len(r.members))

@@ -136,6 +136,21 @@ func (r *reading) header(s *pipeline.Server) error {
 	return err
 }
 
+// sessionsNamed is every sessionId that the params of a frame give, also the same
+// one twice.
+func sessionsNamed(f Frame) (ids []string) {
+	if f.params == nil {
+		return nil
+	}
+	members(f.Line, "params", func(params []byte) {
+		members(params, "sessionId", func(v []byte) {
+			id, _ := jsontext.AppendUnquote(nil, v) // no string, or bad text: it then names no session
+			ids = append(ids, string(id))
+		})
+	})
+	return ids
+}
+
 // readSessionID reads the id of a session that was just made; empty when it
 // cannot be read in exactly one way.
 func readSessionID(f Frame) (id string) {

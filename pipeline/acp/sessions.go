@@ -19,6 +19,7 @@ type sessions struct {
 	announced map[string]*announced
 	inFlight  map[string]*sessionRequest // by request id
 	alarms    map[string]struct{}
+	doubtful  map[string]struct{} // sessions that a client frame named beside another one
 	// distrusted: something happened that no single session can be blamed for.
 	distrusted bool
 	// nameless: a session got a list, but its id could not be read.
@@ -42,10 +43,22 @@ type sessionRequest struct {
 func (r *sessionRequest) makes() bool { return r.method == MethodNew || r.method == MethodFork }
 
 func newSessions() sessions {
-	return sessions{announced: map[string]*announced{}, inFlight: map[string]*sessionRequest{}, alarms: map[string]struct{}{}}
+	return sessions{announced: map[string]*announced{}, inFlight: map[string]*sessionRequest{}, alarms: map[string]struct{}{}, doubtful: map[string]struct{}{}}
 }
 
 func (s *sessions) distrustAll() { s.distrusted = true }
+
+// doubt distrusts sessions for as long as the connection lasts: a frame of the
+// client named several, and the agent may have taken any of them.
+func (s *sessions) doubt(ids []string) {
+	for _, id := range ids {
+		if len(s.doubtful) >= maxAnnounced {
+			s.distrusted = true
+			return
+		}
+		s.doubtful[id] = struct{}{}
+	}
+}
 
 func (s *sessions) alarm(session string) {
 	if len(s.alarms) >= maxAnnounced {
@@ -146,14 +159,16 @@ func (s *sessions) changing(session string, counts func(*sessionRequest) bool) b
 // snapshot says what is known of a session now.
 func (s *sessions) snapshot(session string, every []pipeline.ServerList) pipeline.Session {
 	_, alarm := s.alarms[session]
+	_, doubtful := s.doubtful[session]
+	untrusted := doubtful || s.distrusted
 	if every != nil {
-		return pipeline.Session{Announced: true, Lists: every, StartupAlarm: alarm, Untrusted: s.distrusted}
+		return pipeline.Session{Announced: true, Lists: every, StartupAlarm: alarm, Untrusted: untrusted}
 	}
 	unsettled := s.changing(session, func(*sessionRequest) bool { return true })
 	if a := s.announced[session]; a != nil {
 		return pipeline.Session{
 			Announced: true, Lists: a.lists, StartupAlarm: alarm,
-			Unsettled: unsettled, Untrusted: a.untrusted || s.distrusted,
+			Unsettled: unsettled, Untrusted: a.untrusted || untrusted,
 		}
 	}
 	return s.unannounced(unsettled)
@@ -163,7 +178,7 @@ func (s *sessions) snapshot(session string, every []pipeline.ServerList) pipelin
 // may have the list of any live session, or of one that is being made.
 func (s *sessions) unannounced(unsettled bool) pipeline.Session {
 	out := pipeline.Session{
-		StartupAlarm: len(s.alarms) > 0, Unsettled: unsettled, Untrusted: s.distrusted || s.nameless,
+		StartupAlarm: len(s.alarms) > 0, Unsettled: unsettled, Untrusted: s.distrusted || s.nameless || len(s.doubtful) > 0,
 	}
 	for _, a := range s.announced {
 		out.Lists = append(out.Lists, a.lists...)

@@ -9,9 +9,10 @@ import (
 // Bounds of the tracker. A call that has ended is kept as its id alone, so that
 // an update that comes late still feeds nothing.
 const (
-	maxCalls    = 2048 // running calls of one session
-	maxEnded    = 4096 // ended calls of one session
-	maxSessions = 64   // sessions that have calls
+	maxCalls = 2048      // running calls of one session
+	maxEnded = 4096      // ended calls of one session
+	maxBytes = 256 << 20 // of all sessions, about
+	callCost = 512       // bytes of a call without its texts and metadata, about
 )
 
 // tracker holds the earlier part of each effective tool call: what the updates
@@ -21,6 +22,7 @@ type tracker struct {
 	recent   *list.List          // session ids, the least recently used first
 	dropped  map[string]struct{} // sessions that lost all their calls to the bound
 	lostAll  bool                // so many that they are not told apart any more
+	bytes    int
 }
 
 type callSession struct {
@@ -33,6 +35,7 @@ type callSession struct {
 	// forgot: an ended call fell to the bound, so only tool_call begins a call.
 	forgot bool
 	place  *list.Element
+	bytes  int
 }
 
 type call struct {
@@ -41,6 +44,7 @@ type call struct {
 	facts             pipeline.DialectFacts
 	contradictory     bool
 	place             *list.Element
+	bytes             int
 }
 
 func newTracker() tracker {
@@ -53,13 +57,6 @@ func (t *tracker) session(id string) *callSession {
 		t.recent.MoveToBack(s.place)
 		return s
 	}
-	if len(t.sessions) >= maxSessions {
-		oldest := t.recent.Remove(t.recent.Front()).(string)
-		delete(t.sessions, oldest)
-		if t.lostAll = t.lostAll || len(t.dropped) >= maxEnded; !t.lostAll {
-			t.dropped[oldest] = struct{}{}
-		}
-	}
 	_, dropped := t.dropped[id]
 	s := &callSession{
 		calls: map[string]*call{}, order: list.New(),
@@ -68,12 +65,49 @@ func (t *tracker) session(id string) *callSession {
 		place: t.recent.PushBack(id),
 	}
 	t.sessions[id] = s
+	t.grow(s, callCost+len(id))
 	return s
+}
+
+// grow accounts for memory of a session; shrink must follow.
+func (t *tracker) grow(s *callSession, bytes int) {
+	s.bytes += bytes
+	t.bytes += bytes
+}
+
+// shrink forgets the sessions that were not used for the longest time, and at
+// last the oldest calls of the one in use, until the bound is kept.
+func (t *tracker) shrink(current *callSession) {
+	for t.bytes > maxBytes {
+		oldest := t.recent.Front()
+		if oldest != current.place {
+			id := t.recent.Remove(oldest).(string)
+			t.bytes -= t.sessions[id].bytes
+			delete(t.sessions, id)
+			if t.lostAll = t.lostAll || len(t.dropped) >= maxEnded; !t.lostAll {
+				t.dropped[id] = struct{}{}
+			}
+			continue
+		}
+		if current.order.Len() == 0 {
+			return
+		}
+		t.lose(current)
+	}
+}
+
+// lose drops the oldest running call of a session.
+func (t *tracker) lose(s *callSession) {
+	id := s.order.Remove(s.order.Front()).(string)
+	t.grow(s, -s.calls[id].bytes)
+	delete(s.calls, id)
+	s.lost = true
 }
 
 // update takes one update of a tool call.
 func (t *tracker) update(u *update, observer pipeline.Observer) {
 	s := t.session(u.session)
+	defer t.shrink(s)
 	if u.untracked {
 		s.lost = true
 		return
@@ -85,44 +119,52 @@ func (t *tracker) update(u *update, observer pipeline.Observer) {
 	}
 	switch {
 	case u.seen.Start:
-		c = s.begin(u.seen.ID)
+		c = t.begin(s, u.seen.ID)
 	case c == nil && (s.forgot || s.ended[u.seen.ID] != nil):
 		return
 	case c == nil:
-		c = s.begin(u.seen.ID)
+		c = t.begin(s, u.seen.ID)
 	}
 	c.merge(u)
+	c.bytes += u.cost // what it replaces is counted until the call ends
+	t.grow(s, u.cost)
 	if observer != nil {
 		c.facts = observer.Observe(&u.seen, facts)
 	}
 	if u.ended() {
-		s.end(u.seen.ID)
+		t.end(s, u.seen.ID)
 	}
 }
 
 // begin starts a call anew and makes room for it.
-func (s *callSession) begin(id string) *call {
+func (t *tracker) begin(s *callSession, id string) *call {
 	if e := s.ended[id]; e != nil {
 		s.past.Remove(e)
 		delete(s.ended, id)
+		t.grow(s, -callCost-len(id))
 	}
 	if old := s.calls[id]; old != nil {
 		s.order.Remove(old.place)
+		t.grow(s, -old.bytes)
 	} else if len(s.calls) >= maxCalls {
-		delete(s.calls, s.order.Remove(s.order.Front()).(string))
-		s.lost = true
+		t.lose(s)
 	}
-	c := &call{place: s.order.PushBack(id)}
+	c := &call{place: s.order.PushBack(id), bytes: callCost + len(id)}
 	s.calls[id] = c
+	t.grow(s, c.bytes)
 	return c
 }
 
 // end forgets everything of a call but that it is over; also a contradiction.
-func (s *callSession) end(id string) {
-	s.order.Remove(s.calls[id].place)
+func (t *tracker) end(s *callSession, id string) {
+	c := s.calls[id]
+	s.order.Remove(c.place)
 	delete(s.calls, id)
+	t.grow(s, callCost+len(id)-c.bytes)
 	if s.past.Len() >= maxEnded {
-		delete(s.ended, s.past.Remove(s.past.Front()).(string))
+		first := s.past.Remove(s.past.Front()).(string)
+		delete(s.ended, first)
+		t.grow(s, -callCost-len(first))
 		s.forgot = true
 	}
 	s.ended[id] = s.past.PushBack(id)
@@ -154,13 +196,14 @@ func sameText(a, b pipeline.Text) bool { return a == b && a.State() == pipeline.
 // contradict marks a call whose update can be read in more than one way.
 func (t *tracker) contradict(target target) {
 	s := t.session(target.session)
+	defer t.shrink(s)
 	if len(target.call) > pipeline.MaxText {
 		s.lost = true
 		return
 	}
 	c := s.calls[target.call]
 	if c == nil {
-		c = s.begin(target.call)
+		c = t.begin(s, target.call)
 	}
 	c.contradictory = true
 }

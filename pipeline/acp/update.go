@@ -17,6 +17,8 @@ const (
 type update struct {
 	session  string
 	toolCall bool // it is about a tool call, and says which
+	// cost is about how many bytes its metadata and texts take.
+	cost int
 	// untracked: its id is too long to be kept, so the session loses an entry.
 	untracked bool
 	seen      pipeline.ToolCallUpdate
@@ -42,7 +44,8 @@ func readUpdate(f Frame, observed bool) (*update, error) {
 		return nil, readability(f)
 	}
 	u := new(update)
-	var kind, session, id pipeline.Text
+	var kind, session pipeline.Text
+	id, given := "", false
 	_ = r.params(func(key []byte) error { // of another shape: then it is no tool call
 		switch string(key) {
 		case "sessionId":
@@ -53,7 +56,8 @@ func readUpdate(f Frame, observed bool) (*update, error) {
 				case "sessionUpdate":
 					kind = r.member()
 				case "toolCallId":
-					id = r.member()
+					given = r.kind() == '"'
+					id = r.optional()
 				default:
 					r.updateMember(key, u)
 				}
@@ -68,12 +72,13 @@ func readUpdate(f Frame, observed bool) (*update, error) {
 	if session.State() == pipeline.TextTooLong {
 		return nil, errUnreadable // readTargets finds that nothing can be told apart
 	}
-	given := false
-	u.session, given = session.Value()
-	u.seen.ID, u.toolCall = id.Value()
-	u.untracked = id.State() == pipeline.TextTooLong
+	u.seen.ID, u.untracked = id, len(id) > pipeline.MaxText
 	u.seen.Start = kind.Is("tool_call")
-	u.toolCall = given && (u.toolCall || u.untracked) && (u.seen.Start || kind.Is("tool_call_update"))
+	u.cost = r.cost
+	about := u.seen.Start || kind.Is("tool_call_update")
+	var named bool
+	u.session, named = session.Value()
+	u.toolCall = about && given && named
 	return u, nil
 }
 
