@@ -21,49 +21,51 @@ func TestInitialize(t *testing.T) {
 	}
 }
 
-// Every line here is answered with an error under the id given, and the agent
-// goes on.
+// badMessages are answered with an error under the id given. SESSION and ROOT
+// stand for a session and an absolute path.
+var badMessages = map[string]struct {
+	line string
+	id   string
+	code int
+}{
+	"batch":              {`[{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}]`, "null", -32600},
+	"empty batch":        {`[]`, "null", -32600},
+	"noise":              {`hello`, "null", -32700},
+	"cut":                {`{"jsonrpc":"2.0","id":1`, "null", -32700},
+	"number":             {`7`, "null", -32700},
+	"no method":          {`{"jsonrpc":"2.0","id":1}`, "null", -32600},
+	"id null":            {`{"jsonrpc":"2.0","id":null,"method":"initialize","params":{"protocolVersion":1}}`, "null", -32600},
+	"id object":          {`{"jsonrpc":"2.0","id":{},"method":"initialize","params":{"protocolVersion":1}}`, "null", -32600},
+	"no version":         {`{"id":"a","method":"initialize","params":{"protocolVersion":1}}`, `"a"`, -32600},
+	"old version":        {`{"jsonrpc":"1.0","id":"a","method":"initialize","params":{"protocolVersion":1}}`, `"a"`, -32600},
+	"duplicate":          {`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"protocolVersion":1}}`, "1", -32600},
+	"bad text":           {`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"a":"` + "\xff" + `"}}`, "1", -32600},
+	"lone surrogate":     {`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"a":"\ud800"}}`, "1", -32600},
+	"unknown method":     {`{"jsonrpc":"2.0","id":9007199254740993,"method":"session/fork","params":{}}`, "9007199254740993", -32601},
+	"method in capitals": {`{"jsonrpc":"2.0","id":0,"method":"Initialize","params":{"protocolVersion":1}}`, "0", -32601},
+	"no params":          {`{"jsonrpc":"2.0","id":0,"method":"initialize"}`, "0", -32602},
+	"params null":        {`{"jsonrpc":"2.0","id":0,"method":"initialize","params":null}`, "0", -32602},
+	"params a list":      {`{"jsonrpc":"2.0","id":0,"method":"initialize","params":[1]}`, "0", -32602},
+	"version a string":   {`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"1"}}`, "0", -32602},
+	"version folded":     {`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"ProtocolVersion":1}}`, "0", -32602},
+	"new: no list":       {`{"jsonrpc":"2.0","id":0,"method":"session/new","params":{"cwd":"/"}}`, "0", -32602},
+	"new: relative":      {`{"jsonrpc":"2.0","id":0,"method":"session/new","params":{"cwd":"x","mcpServers":[]}}`, "0", -32602},
+	"new: no cwd":        {`{"jsonrpc":"2.0","id":0,"method":"session/new","params":{"mcpServers":[]}}`, "0", -32602},
+	"new: list null":     {`{"jsonrpc":"2.0","id":0,"method":"session/new","params":{"cwd":"ROOT","mcpServers":null}}`, "0", -32602},
+	"new: no name":       {`{"jsonrpc":"2.0","id":0,"method":"session/new","params":{"cwd":"ROOT","mcpServers":[{"type":"http","url":"http://localhost/"}]}}`, "0", -32602},
+	"new: wrong headers": {`{"jsonrpc":"2.0","id":0,"method":"session/new","params":{"cwd":"ROOT","mcpServers":[{"type":"http","name":"a","url":"http://localhost/","headers":{"a":"canary"}}]}}`, "0", -32602},
+	"load: unknown":      {`{"jsonrpc":"2.0","id":0,"method":"session/load","params":{"cwd":"ROOT","mcpServers":[],"sessionId":"x"}}`, "0", -32002},
+	"load: no session":   {`{"jsonrpc":"2.0","id":0,"method":"session/load","params":{"cwd":"ROOT","mcpServers":[]}}`, "0", -32002},
+	"prompt: unknown":    {`{"jsonrpc":"2.0","id":0,"method":"session/prompt","params":{"sessionId":"x","prompt":[]}}`, "0", -32602},
+	"prompt: a string":   {`{"jsonrpc":"2.0","id":0,"method":"session/prompt","params":{"sessionId":"SESSION","prompt":"plan"}}`, "0", -32602},
+	"prompt: none":       {`{"jsonrpc":"2.0","id":0,"method":"session/prompt","params":{"sessionId":"SESSION"}}`, "0", -32602},
+	"prompt: text a 1":   {`{"jsonrpc":"2.0","id":0,"method":"session/prompt","params":{"sessionId":"SESSION","prompt":[{"type":"text","text":1}]}}`, "0", -32602},
+}
+
 func TestBadMessages(t *testing.T) {
 	c := start(t, Options{})
 	c.open()
-	for name, at := range map[string]struct {
-		line string
-		id   string
-		code int
-	}{
-		"batch":              {`[{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}]`, "null", -32600},
-		"empty batch":        {`[]`, "null", -32600},
-		"noise":              {`hello`, "null", -32700},
-		"cut":                {`{"jsonrpc":"2.0","id":1`, "null", -32700},
-		"number":             {`7`, "null", -32700},
-		"no method":          {`{"jsonrpc":"2.0","id":1}`, "null", -32600},
-		"id null":            {`{"jsonrpc":"2.0","id":null,"method":"initialize","params":{"protocolVersion":1}}`, "null", -32600},
-		"id object":          {`{"jsonrpc":"2.0","id":{},"method":"initialize","params":{"protocolVersion":1}}`, "null", -32600},
-		"no version":         {`{"id":"a","method":"initialize","params":{"protocolVersion":1}}`, `"a"`, -32600},
-		"old version":        {`{"jsonrpc":"1.0","id":"a","method":"initialize","params":{"protocolVersion":1}}`, `"a"`, -32600},
-		"duplicate":          {`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"protocolVersion":1}}`, "1", -32600},
-		"bad text":           {`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"a":"` + "\xff" + `"}}`, "1", -32600},
-		"lone surrogate":     {`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"a":"\ud800"}}`, "1", -32600},
-		"unknown method":     {`{"jsonrpc":"2.0","id":9007199254740993,"method":"session/fork","params":{}}`, "9007199254740993", -32601},
-		"method in capitals": {`{"jsonrpc":"2.0","id":0,"method":"Initialize","params":{"protocolVersion":1}}`, "0", -32601},
-		"no params":          {`{"jsonrpc":"2.0","id":0,"method":"initialize"}`, "0", -32602},
-		"params null":        {`{"jsonrpc":"2.0","id":0,"method":"initialize","params":null}`, "0", -32602},
-		"params a list":      {`{"jsonrpc":"2.0","id":0,"method":"initialize","params":[1]}`, "0", -32602},
-		"version a string":   {`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"1"}}`, "0", -32602},
-		"version folded":     {`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"ProtocolVersion":1}}`, "0", -32602},
-		"new: no list":       {`{"jsonrpc":"2.0","id":0,"method":"session/new","params":{"cwd":"/"}}`, "0", -32602},
-		"new: relative":      {`{"jsonrpc":"2.0","id":0,"method":"session/new","params":{"cwd":"x","mcpServers":[]}}`, "0", -32602},
-		"new: no cwd":        {`{"jsonrpc":"2.0","id":0,"method":"session/new","params":{"mcpServers":[]}}`, "0", -32602},
-		"new: list null":     {`{"jsonrpc":"2.0","id":0,"method":"session/new","params":{"cwd":"ROOT","mcpServers":null}}`, "0", -32602},
-		"new: no name":       {`{"jsonrpc":"2.0","id":0,"method":"session/new","params":{"cwd":"ROOT","mcpServers":[{"type":"http","url":"http://localhost/"}]}}`, "0", -32602},
-		"new: wrong headers": {`{"jsonrpc":"2.0","id":0,"method":"session/new","params":{"cwd":"ROOT","mcpServers":[{"type":"http","name":"a","url":"http://localhost/","headers":{"a":"canary"}}]}}`, "0", -32602},
-		"load: unknown":      {`{"jsonrpc":"2.0","id":0,"method":"session/load","params":{"cwd":"ROOT","mcpServers":[],"sessionId":"x"}}`, "0", -32002},
-		"load: no session":   {`{"jsonrpc":"2.0","id":0,"method":"session/load","params":{"cwd":"ROOT","mcpServers":[]}}`, "0", -32002},
-		"prompt: unknown":    {`{"jsonrpc":"2.0","id":0,"method":"session/prompt","params":{"sessionId":"x","prompt":[]}}`, "0", -32602},
-		"prompt: a string":   {`{"jsonrpc":"2.0","id":0,"method":"session/prompt","params":{"sessionId":"SESSION","prompt":"plan"}}`, "0", -32602},
-		"prompt: none":       {`{"jsonrpc":"2.0","id":0,"method":"session/prompt","params":{"sessionId":"SESSION"}}`, "0", -32602},
-		"prompt: text a 1":   {`{"jsonrpc":"2.0","id":0,"method":"session/prompt","params":{"sessionId":"SESSION","prompt":[{"type":"text","text":1}]}}`, "0", -32602},
-	} {
+	for name, at := range badMessages {
 		t.Run(name, func(t *testing.T) {
 			c.t = t
 			line := strings.ReplaceAll(at.line, "SESSION", c.session)

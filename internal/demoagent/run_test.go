@@ -40,8 +40,6 @@ func TestWhatWasReadIsAnswered(t *testing.T) {
 // The input may end at any moment: the agent ends within a second and nothing
 // that was not allowed runs.
 func TestInputEnds(t *testing.T) {
-	reached := make(chan struct{}, 9)
-	hangs := hangingServer(t, reached)
 
 	t.Run("while it asks", func(t *testing.T) {
 		ran, servers := twoServers(t)
@@ -55,6 +53,8 @@ func TestInputEnds(t *testing.T) {
 		assert.Empty(t, ran.all())
 	})
 	t.Run("while it connects", func(t *testing.T) {
+		reached := make(chan struct{}, 9)
+		hangs := hangingServer(t, reached)
 		c := start(t, Options{})
 		c.request("session/new", object{"cwd": t.TempDir(), "mcpServers": []object{entry("http", "kandev", hangs)}})
 		<-reached
@@ -82,6 +82,9 @@ func TestInputEnds(t *testing.T) {
 		c.request("session/new", object{"cwd": t.TempDir(), "mcpServers": []object{stdioEntry(t, "deaf", "deaf-server")}})
 		endsSoon(t, func() { require.NoError(t, c.end()) })
 	})
+}
+
+func TestInputBreaks(t *testing.T) {
 	t.Run("in the middle of a line", func(t *testing.T) {
 		err := Run(context.Background(), strings.NewReader(`{"jsonrpc"`), io.Discard, nil, Options{})
 		assert.ErrorIs(t, err, acp.ErrCutLine)
