@@ -23,6 +23,8 @@ type commands struct {
 	Check   checkCommand   `cmd:"" help:"Run case files and compare each decision with what the case wants."`
 	Version versionCommand `cmd:"" help:"Show the version, and the agents and versions that the dialects were tested with."`
 
+	DemoAgent demoAgentCommand `cmd:"" hidden:""`
+
 	logFlags
 }
 

@@ -16,11 +16,8 @@ func (*versionCommand) Help() string { return "Example: assent version" }
 
 // Run is the command.
 func (*versionCommand) Run(a *app) error {
-	version, commit := "(devel)", "unknown"
+	version, commit := hostVersion(), "unknown"
 	if info, ok := debug.ReadBuildInfo(); ok {
-		if info.Main.Version != "" {
-			version = info.Main.Version
-		}
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" {
 				commit = s.Value
@@ -37,4 +34,12 @@ func (*versionCommand) Run(a *app) error {
 		}
 	}
 	return nil
+}
+
+// hostVersion is the version of this program.
+func hostVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
 }

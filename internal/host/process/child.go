@@ -29,6 +29,16 @@ func (c Command) Format(f fmt.State, _ rune) {
 	_, _ = fmt.Fprintf(f, "{%q, %d args, %d env}", filepath.Base(c.Path), len(c.Args), len(c.Env))
 }
 
+// program is what to start. A path is the caller's, not one below Dir.
+func (c Command) program() string {
+	if strings.ContainsRune(c.Path, filepath.Separator) {
+		if abs, err := filepath.Abs(c.Path); err == nil {
+			return abs
+		}
+	}
+	return c.Path
+}
+
 // child is a started process in a process group of its own. Its stdin and stdout
 // are sockets where the system has socket pairs: into a pipe any process of the
 // same user could write through /proc/<pid>/fd, and so forge an answer.
@@ -49,12 +59,7 @@ const drainTime = time.Second
 
 // startChild starts a process.
 func startChild(c Command) (*child, error) {
-	if strings.ContainsRune(c.Path, filepath.Separator) { // else it would be looked up below Dir
-		if abs, err := filepath.Abs(c.Path); err == nil {
-			c.Path = abs
-		}
-	}
-	cmd := exec.Command(c.Path, c.Args...)
+	cmd := exec.Command(c.program(), c.Args...)
 	cmd.Dir, cmd.Env = c.Dir, c.Env
 	ends, err := newEnds()
 	if err != nil {

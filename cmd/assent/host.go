@@ -1,0 +1,292 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/kandev/assent/internal/display"
+	"github.com/kandev/assent/internal/host/config"
+	"github.com/kandev/assent/internal/host/process"
+	"github.com/kandev/assent/internal/record"
+)
+
+// host runs one agent and talks with the person.
+type host struct {
+	app      *app
+	command  *runCommand
+	launch   process.Launch
+	manager  *process.Manager
+	screen   *screen
+	ledger   *ledger
+	terminal *terminal // nil when nobody is asked
+	record   *record.Writer
+
+	instance *process.Instance
+	session  *process.Session
+
+	prompts []string    // what is said before anything that is typed
+	typed   <-chan line // nil when nothing is
+	signals chan os.Signal
+	turn    <-chan error // the end of the turn under way; nil without one
+	stops   int          // how often the person wanted this turn to stop
+}
+
+// line is a line of the person, or the end.
+type line struct {
+	text string
+	end  bool
+	err  error
+}
+
+func newHost(a *app, c *runCommand, l process.Launch, prompts []string) (*host, error) {
+	pipelines, set, err := compose()
+	if err != nil {
+		return nil, err
+	}
+	h := &host{app: a, command: c, launch: l, ledger: newLedger(), prompts: prompts, signals: make(chan os.Signal, 4)}
+	h.screen = newScreen(a.stdout, h.ledger)
+	h.launch.Endpoint.Observer = h.ledger
+	h.launch.Recorder = c.recorder(func(w *record.Writer) { h.record = w })
+	if len(prompts) == 0 || isTerminal(a) {
+		h.typed = typedLines(a.stdin)
+	}
+	if _, ok := set.For(config.InstanceConfig{Agent: l.Config.Agent}.PipelineInstance()); !ok && l.Config.Agent != "" {
+		a.say(fmt.Sprintf("no dialect knows the agent %q: it is asked about unless its requests name the tool", l.Config.Agent))
+	}
+	h.manager, err = process.NewManager(process.Options{
+		Pipelines: pipelines, Dialects: set, Asker: h.asker(), Watcher: h.screen, Logger: a.logger, Version: hostVersion(),
+	})
+	return h, err
+}
+
+// asker asks in the terminal, if there is one and nothing else was said.
+func (h *host) asker() process.Asker {
+	answer := h.command.OnPending
+	if answer == "" && isTerminal(h.app) {
+		h.terminal = newTerminal(h.screen)
+		return h.terminal
+	}
+	p := &policy{answer: orElse(answer, "cancel"), screen: h.screen, tell: func() {}}
+	if answer == "" {
+		p.tell = func() {
+			h.app.say("this is no terminal, so what nobody decides is cancelled (--on-pending allow|reject|cancel)")
+		}
+	}
+	return p
+}
+
+// typedLines reads the person's lines. The goroutine stays with the process: a
+// terminal cannot be told to stop reading.
+func typedLines(in *os.File) <-chan line {
+	lines := make(chan line)
+	go func() {
+		r := bufio.NewReader(in)
+		for {
+			text, err := r.ReadString('\n')
+			if text = strings.TrimSpace(text); text != "" {
+				lines <- line{text: text}
+			}
+			if err != nil {
+				lines <- line{end: true}
+				return
+			}
+		}
+	}()
+	return lines
+}
+
+// run starts the agent, talks until there is nothing more to say, and stops it.
+func (h *host) run() error {
+	signal.Notify(h.signals, stopSignals...)
+	defer signal.Stop(h.signals)
+	err := h.start()
+	if err == nil {
+		h.introduce()
+		err = h.talk()
+		h.stop()
+	}
+	return h.finish(err)
+}
+
+// start starts the agent and a session, until it is done or the person stops it.
+func (h *host) start() error {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	started := make(chan error, 1)
+	go func() {
+		var err error
+		if h.instance, err = h.manager.Start(ctx, h.launch); err == nil {
+			h.session, err = h.instance.NewSession(ctx, h.launch.Command.Dir)
+		}
+		started <- err
+	}()
+	select {
+	case err := <-started:
+		if err != nil && h.instance != nil {
+			h.stop()
+		}
+		return err
+	case <-h.signals:
+		cancel()
+		<-started
+		h.manager.Stop(ctx)
+		return errInterrupted
+	}
+}
+
+// introduce says what runs.
+func (h *host) introduce() {
+	ic := h.instance.Config()
+	name := strings.TrimSpace(display.Line(h.instance.AgentName(), maxShownID) + " " + display.Line(h.instance.AgentVersion(), maxShownID))
+	h.screen.line("agent", "%s  %s", orElse(ic.Agent, "unknown"), name)
+	for _, s := range ic.MCPServers {
+		if s.Name != ic.ReservedName {
+			h.screen.line("server", "%s  yours, always asked about", display.Line(s.Name, maxShownID))
+		}
+	}
+	if transport := h.session.Injected(); transport != "" {
+		h.screen.line("server", "%s  injected, %s on port %d", ic.ReservedName, transport, ic.Port)
+	}
+	for _, w := range append(ic.Warnings, h.session.Warnings()...) {
+		h.app.say("warning: " + w.String())
+	}
+}
+
+// talk says what there is to say and handles what comes, one thing at a time.
+func (h *host) talk() error {
+	for {
+		if h.turn == nil && len(h.prompts) > 0 {
+			h.say(h.prompts[0])
+			h.prompts = h.prompts[1:]
+		}
+		if h.turn == nil && h.typed == nil {
+			return nil
+		}
+		if done, err := h.next(); done {
+			return err
+		}
+	}
+}
+
+// next handles the next thing that happens. It says whether that was the last.
+func (h *host) next() (done bool, err error) {
+	typed := h.typed
+	if h.turn != nil && h.terminal == nil { // lines of a pipe wait for their turn
+		typed = nil
+	}
+	select {
+	case l := <-typed:
+		h.heard(l)
+	case err := <-h.turn:
+		stopped := h.stops > 0
+		h.turn, h.stops = nil, 0
+		if err != nil {
+			return true, err
+		}
+		if stopped && h.typed == nil {
+			return true, errInterrupted
+		}
+	case s := <-h.signals:
+		return h.interrupted(s)
+	case <-h.instance.Done():
+		return true, h.instance.Err()
+	}
+	return false, nil
+}
+
+// heard takes a typed line: an answer, or a prompt.
+func (h *host) heard(l line) {
+	working := h.turn != nil
+	switch {
+	case l.end:
+		h.typed = nil
+	case h.terminal != nil && h.terminal.Answer(l.text, working):
+	case working:
+		h.screen.line("", "the agent is working: wait for the end of its turn, or cancel it with Ctrl-C")
+	default:
+		h.say(l.text)
+	}
+}
+
+// say begins a turn.
+func (h *host) say(text string) {
+	h.screen.line("prompt", "%s", display.Line(text, maxShown))
+	turn := make(chan error, 1)
+	h.turn = turn
+	go func() {
+		reason, err := h.session.Prompt(context.Background(), text)
+		if err == nil {
+			h.screen.line("turn", "over: %s", display.Line(string(reason), maxShownID))
+		}
+		turn <- err
+	}()
+}
+
+// interrupted cancels the turn the first time and ends everything the second.
+func (h *host) interrupted(s os.Signal) (done bool, err error) {
+	h.stops++
+	if s != os.Interrupt || h.stops > 1 {
+		return true, errInterrupted
+	}
+	if h.turn == nil {
+		h.app.say("Ctrl-C again stops the agent")
+		return false, nil
+	}
+	h.app.say("cancelling; Ctrl-C again stops the agent")
+	_ = h.session.Cancel() // it fails only when the agent has ended, which comes next
+	return false, nil
+}
+
+// stop stops the agent; a signal meanwhile kills it.
+func (h *host) stop() {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	stopped := make(chan struct{})
+	go func() { h.manager.Stop(ctx); close(stopped) }()
+	select {
+	case <-stopped:
+	case <-h.signals:
+		cancel()
+		<-stopped
+	}
+}
+
+// finish sums up, and says what went wrong.
+func (h *host) finish(err error) error {
+	whole := true
+	if h.session != nil {
+		whole = h.ledger.summary(h.screen)
+		h.screen.warnUnasked()
+	}
+	if h.record != nil {
+		if failure := h.record.Close(); failure != nil && err == nil {
+			err = failed(fmt.Errorf("--record: the recording is not complete: %w", failure), "")
+		}
+	}
+	if err == nil && h.command.Demo && !whole {
+		err = errors.New("a call that was approved did not arrive at the injected server")
+	}
+	h.showStderr(err)
+	return explain(err)
+}
+
+// showStderr shows how the agent's stderr ended, if the agent is what failed.
+func (h *host) showStderr(err error) {
+	text := ""
+	if exit, ok := errors.AsType[*process.ExitError](err); ok {
+		text = exit.Stderr
+	} else if handshake, ok := errors.AsType[*process.HandshakeError](err); ok {
+		text = handshake.Stderr
+	}
+	if text == "" {
+		return
+	}
+	for l := range strings.SplitSeq(text, "\n") {
+		_, _ = fmt.Fprintf(h.app.stderr, "agent: | %s\n", l)
+	}
+}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/kandev/assent/internal/display"
+	"github.com/kandev/assent/internal/host/process"
+	"github.com/kandev/assent/pipeline"
+)
+
+// Bounds of what is shown, in bytes.
+const (
+	maxShownID    = 48
+	maxShownTitle = 400
+	maxShownText  = 64 << 10
+	maxShown      = 2000
+)
+
+// screen writes what happens, one labelled line each. Whatever comes from an
+// agent is escaped and indented, so that it can never look like a line of ours.
+// It is safe for concurrent use.
+type screen struct {
+	mu      sync.Mutex
+	w       io.Writer
+	stream  string // label of the text that is being written
+	newLine bool   // that text is at the beginning of a line
+	asked   map[string]bool
+	unasked int
+	ledger  *ledger
+}
+
+func newScreen(w io.Writer, l *ledger) *screen {
+	return &screen{w: w, newLine: true, asked: map[string]bool{}, ledger: l}
+}
+
+// line writes one line of ours. Args that come from an agent must be escaped.
+func (s *screen) line(label, format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.endText()
+	s.write(label, fmt.Sprintf(format, args...))
+}
+
+// block writes lines that stay together; only the first one has the label.
+func (s *screen) block(label string, lines []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.endText()
+	for _, l := range lines {
+		s.write(label, l)
+		label = ""
+	}
+}
+
+func (s *screen) write(label, text string) { _, _ = fmt.Fprintf(s.w, "%-9s %s\n", label, text) }
+
+// text writes a piece of running text of an agent.
+func (s *screen) text(label, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stream != label {
+		s.endText()
+		s.stream = label
+	}
+	for text != "" {
+		part, rest, ended := strings.Cut(text, "\n")
+		if s.newLine {
+			_, _ = fmt.Fprintf(s.w, "%-9s | ", label)
+		}
+		_, _ = io.WriteString(s.w, part)
+		if s.newLine = ended; ended {
+			_, _ = io.WriteString(s.w, "\n")
+		}
+		text = rest
+	}
+}
+
+func (s *screen) endText() {
+	if !s.newLine {
+		_, _ = io.WriteString(s.w, "\n")
+	}
+	s.stream, s.newLine = "", true
+}
+
+// Updated shows an update of the agent.
+func (s *screen) Updated(_ context.Context, u process.Update) {
+	v := u.View()
+	switch v.Kind {
+	case "agent_message_chunk":
+		s.text("agent", display.Text(v.Text, maxShownText))
+	case "agent_thought_chunk":
+		s.text("thinks", display.Text(v.Text, maxShownText))
+	case "tool_call", "tool_call_update":
+		s.toolCall(v)
+	case "plan":
+		lines := []string{}
+		for _, e := range v.Plan {
+			lines = append(lines, fmt.Sprintf("%-11s %s", display.Line(e.Status, maxShownID), display.Line(e.Text, maxShownTitle)))
+		}
+		s.block("plan", lines)
+	}
+}
+
+// toolCall shows a call when it begins, gets another title, or changes its state.
+func (s *screen) toolCall(v process.View) {
+	s.countUnasked(v)
+	if v.Kind != "tool_call" && v.Status == "" && v.Action.Title == "" {
+		return
+	}
+	parts := []string{}
+	for _, text := range []string{v.Action.Title, v.Action.Type, v.Status} {
+		if text != "" {
+			parts = append(parts, display.Line(text, maxShownTitle))
+		}
+	}
+	s.line("call", "%s  %s", display.Line(v.ToolCall, maxShownID), strings.Join(parts, "  "))
+}
+
+// maxRemembered bounds the calls that are remembered as asked about.
+const maxRemembered = 10_000
+
+// countUnasked counts calls that ran although nobody was asked. An agent that
+// does that decides by itself, and every policy is decorative.
+func (s *screen) countUnasked(v process.View) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := v.Session + "\x00" + v.ToolCall
+	if v.Status == "completed" && !s.asked[key] && len(s.asked) < maxRemembered {
+		s.unasked++
+	}
+}
+
+// Decided shows a decision. What is asked about is shown as a question.
+func (s *screen) Decided(_ context.Context, d process.Decided) {
+	s.mu.Lock()
+	if len(s.asked) < maxRemembered {
+		s.asked[d.Session+"\x00"+d.ToolCall] = true
+	}
+	s.mu.Unlock()
+	s.ledger.decided(d)
+	switch d.Result.Decision.Verdict {
+	case pipeline.Select:
+		s.line("approved", "#%d  %s -> %s  (%s, stage %s)", d.Number, what(d.Result, d.Action()),
+			display.Line(d.OptionKind, maxShownID), d.Result.Decision.Reason, d.Result.Stage)
+	case pipeline.Cancel:
+		s.line("cancelled", "#%d  %s  (%s, stage %s)", d.Number, what(d.Result, d.Action()), d.Result.Decision.Reason, d.Result.Stage)
+	}
+}
+
+// what names the tool or the action in a few words.
+func what(r pipeline.Result, a process.Action) string {
+	if id := r.Facts.Identity; id.State() == pipeline.Named {
+		return id.Tool() + " of server " + id.Server()
+	}
+	for _, text := range []string{a.Command, a.Title, a.Destination, strings.Join(a.Paths, " "), a.Type} {
+		if text != "" {
+			return display.Line(text, 120)
+		}
+	}
+	return "an unnamed action"
+}
+
+// endings say how a question ended without an answer.
+var endings = map[process.Ending]string{
+	process.ByWithdrawal: "withdrawn by the agent",
+	process.ByCancel:     "cancelled with its session",
+	process.ByEnd:        "over: the agent has ended",
+	process.ByStop:       "cancelled: the agent is being stopped",
+}
+
+// Answered shows how a question ended.
+func (s *screen) Answered(_ context.Context, a process.Answered) {
+	text := "cancelled"
+	if index, ok := a.Answer.Selected(); ok {
+		text = fmt.Sprintf("option %d  %s  %s", index+1, display.Line(a.Option.Kind, maxShownID), display.Line(a.Option.Label, 120))
+	}
+	if why, other := endings[a.Ending]; other {
+		text = why
+	}
+	s.ledger.answered(a, text)
+	s.line("answer", "#%d  %s", a.Number, text)
+}
+
+// warnUnasked says that the agent ran tools without asking.
+func (s *screen) warnUnasked() {
+	s.mu.Lock()
+	n := s.unasked
+	s.mu.Unlock()
+	if n > 0 {
+		s.line("note", "%d tool calls ran without a permission request: about those the agent decides by itself", n)
+	}
+}
