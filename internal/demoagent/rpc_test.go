@@ -21,8 +21,8 @@ func TestInitialize(t *testing.T) {
 	}
 }
 
-// badMessages are answered with an error under the id given. SESSION and ROOT
-// stand for a session and an absolute path.
+// badMessages are answered with an error under the id given, and the agent goes
+// on. SESSION and ROOT stand for a session and an absolute path.
 var badMessages = map[string]struct {
 	line string
 	id   string

@@ -40,7 +40,6 @@ func TestWhatWasReadIsAnswered(t *testing.T) {
 // The input may end at any moment: the agent ends within a second and nothing
 // that was not allowed runs.
 func TestInputEnds(t *testing.T) {
-
 	t.Run("while it asks", func(t *testing.T) {
 		ran, servers := twoServers(t)
 		c := start(t, Options{})
