@@ -77,6 +77,11 @@ type Session struct {
 	// StartupAlarm says that the agent reported that it did not start the
 	// injected server in this session.
 	StartupAlarm bool
+	// Contacted says that this session was seen to list the tools of the injected
+	// server, with its own secret; OfferedTools are their exact names. Only a host
+	// with a live endpoint knows.
+	Contacted    bool
+	OfferedTools []string
 	// NameSeen says that some request on this connection carried a programmatic name.
 	NameSeen bool
 }

@@ -18,6 +18,20 @@ func DefaultOrder() pipeline.Order {
 	}
 }
 
+// HostOrder is the order of a host that has a live endpoint: the default one with
+// the witness.
+func HostOrder() pipeline.Order {
+	return pipeline.Order{
+		BlanketName,
+		IdentityName,
+		DialectName,
+		ProvenanceName,
+		WitnessName, // after provenance, which says what is to be witnessed, and before anything approves
+		OptionName,
+		PendingName,
+	}
+}
+
 // Builtin lists the factories of the stages in [DefaultOrder], for hosts without
 // fx. Package wiring has the same lines for hosts with it.
 func Builtin(set dialects.Set) []Factory {

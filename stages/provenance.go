@@ -3,7 +3,6 @@ package stages
 import (
 	"context"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/kandev/assent/pipeline"
 )
@@ -138,31 +137,8 @@ func injectorsHeaders(headers []pipeline.Header, authorization string) bool {
 	return len(headers) == 1 && headers[0] == pipeline.Header{Name: "Authorization", Value: authorization}
 }
 
-// reservedLooking says whether agents may take the entry for the reserved name:
-// it has that name, also after each character outside [A-Za-z0-9_-] became "_",
-// or it has none that could be read. Agents differ in what they replace by one
-// "_": a code point, a UTF-16 unit or a byte. All three agree here, since two of
-// them in a row make "__", which a reserved name never contains.
+// reservedLooking says whether agents may take the entry for the reserved name,
+// or whether it has a name that could not be read.
 func (s *Provenance) reservedLooking(e *pipeline.Server) bool {
-	if e.Malformed && e.Name == "" {
-		return true
-	}
-	want := s.reserved
-	for _, r := range e.Name {
-		if want == "" {
-			return false
-		}
-		if r >= utf8.RuneSelf || !nameByte(byte(r)) {
-			r = '_'
-		}
-		if rune(want[0]) != r {
-			return false
-		}
-		want = want[1:]
-	}
-	return want == ""
-}
-
-func nameByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
+	return e.Malformed && e.Name == "" || becomes(e.Name, s.reserved)
 }
