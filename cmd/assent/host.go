@@ -29,8 +29,9 @@ type host struct {
 	instance *process.Instance
 	session  *process.Session
 
-	prompts []string    // what is said before anything that is typed
-	typed   <-chan line // nil when nothing is
+	prompts []string    // what is still to be said
+	typing  bool        // prompts are typed
+	typed   <-chan line // what is typed; nil when nothing is
 	signals chan os.Signal
 	turn    <-chan error // the end of the turn under way; nil without one
 	stops   int          // how often the person wanted this turn to stop
@@ -48,11 +49,11 @@ func newHost(a *app, c *runCommand, l process.Launch, prompts []string) (*host, 
 	if err != nil {
 		return nil, err
 	}
-	h := &host{app: a, command: c, launch: l, ledger: newLedger(), prompts: prompts, signals: make(chan os.Signal, 4)}
+	h := &host{app: a, command: c, launch: l, ledger: newLedger(), prompts: prompts, typing: len(prompts) == 0, signals: make(chan os.Signal, 4)}
 	h.screen = newScreen(a.stdout, h.ledger)
 	h.launch.Endpoint.Observer = h.ledger
 	h.launch.Recorder = c.recorder(func(w *record.Writer) { h.record = w })
-	if len(prompts) == 0 || isTerminal(a) {
+	if h.typing || isTerminal(a) {
 		h.typed = typedLines(a.stdin)
 	}
 	if _, ok := set.For(config.InstanceConfig{Agent: l.Config.Agent}.PipelineInstance()); !ok && l.Config.Agent != "" {
@@ -155,6 +156,9 @@ func (h *host) introduce() {
 	for _, w := range append(ic.Warnings, h.session.Warnings()...) {
 		h.app.say("warning: " + w.String())
 	}
+	if h.typing && isTerminal(h.app) {
+		h.screen.line("", "type what the agent is to do; Ctrl-D ends")
+	}
 }
 
 // talk says what there is to say and handles what comes, one thing at a time.
@@ -164,7 +168,7 @@ func (h *host) talk() error {
 			h.say(h.prompts[0])
 			h.prompts = h.prompts[1:]
 		}
-		if h.turn == nil && h.typed == nil {
+		if h.turn == nil && (!h.typing || h.typed == nil) {
 			return nil
 		}
 		if done, err := h.next(); done {
@@ -188,7 +192,7 @@ func (h *host) next() (done bool, err error) {
 		if err != nil {
 			return true, err
 		}
-		if stopped && h.typed == nil {
+		if stopped && !h.typing {
 			return true, errInterrupted
 		}
 	case s := <-h.signals:
@@ -205,6 +209,9 @@ func (h *host) heard(l line) {
 	switch {
 	case l.end:
 		h.typed = nil
+		if working && h.terminal != nil { // nobody is left to answer
+			_ = h.session.Cancel()
+		}
 	case h.terminal != nil && h.terminal.Answer(l.text, working):
 	case working:
 		h.screen.line("", "the agent is working: wait for the end of its turn, or cancel it with Ctrl-C")
@@ -217,7 +224,7 @@ func (h *host) heard(l line) {
 func (h *host) say(text string) {
 	h.screen.line("prompt", "%s", display.Line(text, maxShown))
 	turn := make(chan error, 1)
-	h.turn = turn
+	h.turn, h.stops = turn, 0
 	go func() {
 		reason, err := h.session.Prompt(context.Background(), text)
 		if err == nil {

@@ -111,8 +111,14 @@ func (c *runCommand) launch(a *app) (process.Launch, error) {
 		l.Command = process.Command{Path: c.Command[0], Args: c.Command[1:]}
 	}
 	l.Command.Dir = dir
+	if err != nil {
+		return l, err
+	}
 	c.chooseAgent(a, &l)
-	return l, err
+	if _, err := l.Config.NewInstanceConfig(l.Overrides); err != nil { // before anything is started
+		return l, usage(strings.TrimPrefix(err.Error(), "config: "), "")
+	}
+	return l, nil
 }
 
 func (c *runCommand) checkFlags() error {
@@ -138,11 +144,16 @@ func (c *runCommand) chooseAgent(a *app, l *process.Launch) {
 		l.Config.Agent = demoAgentID
 	default:
 		guess := guessAgent(c.Command)
-		if guess == "" {
+		if guess == "" && !c.Passthrough {
 			a.say("the agent is not known by its name: its tools are asked about unless its requests name them (--agent ID configures it)")
+		}
+		if guess == "" {
 			return
 		}
 		l.Overrides.Agent, l.Overrides.AgentGuessed = guess, true
+		if c.Passthrough { // nothing is decided there
+			return
+		}
 		a.say(fmt.Sprintf("agent id %s is guessed from the command's name, which identifies no tools (--agent %s configures it)", guess, guess))
 	}
 }
@@ -238,4 +249,4 @@ func explain(err error) error {
 }
 
 // stopSignals are how a person stops the program.
-var stopSignals = []os.Signal{os.Interrupt, syscall.SIGTERM}
+var stopSignals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}

@@ -108,16 +108,23 @@ func (s *screen) Updated(_ context.Context, u process.Update) {
 // toolCall shows a call when it begins, gets another title, or changes its state.
 func (s *screen) toolCall(v process.View) {
 	s.countUnasked(v)
-	if v.Kind != "tool_call" && v.Status == "" && v.Action.Title == "" {
-		return
-	}
+	a := v.Action
 	parts := []string{}
-	for _, text := range []string{v.Action.Title, v.Action.Type, v.Status} {
+	for _, text := range []string{a.Title, a.Type, v.Status} {
 		if text != "" {
 			parts = append(parts, display.Line(text, maxShownTitle))
 		}
 	}
-	s.line("call", "%s  %s", display.Line(v.ToolCall, maxShownID), strings.Join(parts, "  "))
+	switch {
+	case v.Status != "" && v.Kind != "tool_call": // the input was shown before
+	case a.Command != "" && a.Command != a.Title:
+		parts = append(parts, "command "+display.Line(a.Command, maxShownTitle))
+	case a.Command == "" && a.Arguments != "" && a.Arguments != "{}":
+		parts = append(parts, display.Line(a.Arguments, maxShownTitle))
+	}
+	if len(parts) > 0 {
+		s.line("call", "%s  %s", display.Line(v.ToolCall, maxShownID), strings.Join(parts, "  "))
+	}
 }
 
 // maxRemembered bounds the calls that are remembered as asked about.
@@ -144,7 +151,11 @@ func (s *screen) Decided(_ context.Context, d process.Decided) {
 	s.ledger.decided(d)
 	switch d.Result.Decision.Verdict {
 	case pipeline.Select:
-		s.line("approved", "#%d  %s -> %s  (%s, stage %s)", d.Number, what(d.Result, d.Action()),
+		label := "approved"
+		if d.OptionKind != pipeline.AllowOnce && d.OptionKind != pipeline.AllowAlways {
+			label = "answered" // blanket approval takes what there is
+		}
+		s.line(label, "#%d  %s -> %s  (%s, stage %s)", d.Number, what(d.Result, d.Action()),
 			display.Line(d.OptionKind, maxShownID), d.Result.Decision.Reason, d.Result.Stage)
 	case pipeline.Cancel:
 		s.line("cancelled", "#%d  %s  (%s, stage %s)", d.Number, what(d.Result, d.Action()), d.Result.Decision.Reason, d.Result.Stage)

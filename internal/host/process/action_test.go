@@ -140,7 +140,7 @@ func TestAnyLineCanBeRead(t *testing.T) {
 		line := []byte(whole)
 		for range rapid.IntRange(0, 4).Draw(t, "changes") {
 			at := rapid.IntRange(0, len(line)-1).Draw(t, "at")
-			line[at] = rapid.SampledFrom([]byte(`{}[]",:\u0x1` + "\xff")).Draw(t, "byte")
+			line[at] = rapid.SampledFrom([]byte(`{}[]",:\u0x1`+"\xff")).Draw(t, "byte")
 		}
 		line = line[:rapid.IntRange(0, len(line)).Draw(t, "length")]
 		v := Update{Line: line}.View()

@@ -33,6 +33,27 @@ var (
 	ErrNoText = errors.New("process: a text to be sent is no valid UTF-8")
 )
 
+// endedError is what requests get that the agent cannot answer any more. It is
+// [ErrEnded], and tells why the instance ended.
+type endedError struct{ cause error }
+
+// Error tells the cause alone.
+func (e endedError) Error() string { return e.cause.Error() }
+
+// Unwrap is the cause.
+func (e endedError) Unwrap() error { return e.cause }
+
+// Is makes it [ErrEnded].
+func (e endedError) Is(target error) bool { return target == ErrEnded }
+
+// ended is the error of requests to an instance that ended with err.
+func ended(err error) error {
+	if err == nil {
+		return ErrEnded
+	}
+	return endedError{err}
+}
+
 // Why the context of a question ended; see [context.Cause].
 var (
 	// ErrWithdrawn: the agent took its request back.

@@ -130,7 +130,7 @@ func (i *Instance) supervise(read, written <-chan struct{}) {
 	<-i.child.quiet
 	_ = i.child.stdout.Close()
 	i.err = i.finalError(stopped, signalled)
-	i.conn.calls.fail(errors.Join(ErrEnded, i.err))
+	i.conn.calls.fail(ended(i.err))
 	i.manager.forget(i)
 	i.log.Info("agent ended", "state", i.child.state.String(), "stopped", stopped)
 	if err := i.abandon(); err != nil {
