@@ -105,19 +105,23 @@ func (p *Pipeline) run(ctx context.Context, req *Request, trace Trace) (r Result
 	var at *member
 	defer func() { // one for all stages: a panic ends the decision wherever it happens
 		if recover() != nil {
-			r = r.end(at, Decision{Reason: ReasonStagePanic}, ev.Facts, &PanicError{Stage: at.name, Stack: debug.Stack()})
+			d := Decision{Reason: ReasonStagePanic}
+			r.end(at, &d, &ev.Facts, &PanicError{Stage: at.name, Stack: debug.Stack()})
 		}
 	}()
 	for i := range p.members {
 		at = &p.members[i]
 		d, err := at.stage.Evaluate(ctx, ev)
 		if err != nil {
-			return r.end(at, Decision{Reason: ReasonStageError}, ev.Facts, err)
+			d = Decision{Reason: ReasonStageError}
+			r.end(at, &d, &ev.Facts, err)
+			return r
 		}
 		police(&d, req)
 		learn(&ev.Facts, &d)
 		if d.Verdict != Continue {
-			return r.end(at, d, ev.Facts, nil)
+			r.end(at, &d, &ev.Facts, nil)
+			return r
 		}
 		if trace != nil {
 			r.Trace = append(r.Trace, Step{Stage: at.name, Decision: d})
@@ -127,12 +131,12 @@ func (p *Pipeline) run(ctx context.Context, req *Request, trace Trace) (r Result
 	return r
 }
 
-// end is the result of the stage that decided, or failed.
-func (r Result) end(at *member, d Decision, facts Facts, err error) Result {
+// end makes the result of the stage that decided, or failed.
+func (r *Result) end(at *member, d *Decision, facts *Facts, err error) {
 	if r.Trace != nil {
-		r.Trace = append(r.Trace, Step{Stage: at.name, Decision: d, Err: err})
+		r.Trace = append(r.Trace, Step{Stage: at.name, Decision: *d, Err: err})
 	}
-	return Result{Decision: d, Stage: at.name, Facts: facts, Trace: r.Trace}
+	r.Decision, r.Stage, r.Facts = *d, at.name, *facts
 }
 
 // learn merges what a stage learned; a fact that is set twice is a question to a
