@@ -168,7 +168,7 @@ func (h *host) talk() error {
 			h.say(h.prompts[0])
 			h.prompts = h.prompts[1:]
 		}
-		if h.turn == nil && (!h.typing || h.typed == nil) {
+		if h.turn == nil && (!h.typing || h.typed == nil) && !h.ledger.asking() {
 			return nil
 		}
 		if done, err := h.next(); done {
@@ -195,6 +195,7 @@ func (h *host) next() (done bool, err error) {
 		if stopped && !h.typing {
 			return true, errInterrupted
 		}
+	case <-h.ledger.changed:
 	case s := <-h.signals:
 		return h.interrupted(s)
 	case <-h.instance.Done():
@@ -209,8 +210,8 @@ func (h *host) heard(l line) {
 	switch {
 	case l.end:
 		h.typed = nil
-		if working && h.terminal != nil { // nobody is left to answer
-			_ = h.session.Cancel()
+		if h.terminal != nil {
+			h.terminal.close()
 		}
 	case h.terminal != nil && h.terminal.Answer(l.text, working):
 	case working:
@@ -240,7 +241,7 @@ func (h *host) interrupted(s os.Signal) (done bool, err error) {
 	if s != os.Interrupt || h.stops > 1 {
 		return true, errInterrupted
 	}
-	if h.turn == nil {
+	if h.turn == nil && !h.ledger.asking() {
 		h.app.say("Ctrl-C again stops the agent")
 		return false, nil
 	}

@@ -17,6 +17,8 @@ type ledger struct {
 	byNumber map[uint64]*ledgerEntry
 	more     int
 	arrivals []endpoint.Arrival
+	open     int           // questions that nobody has answered yet
+	changed  chan struct{} // told when that becomes less
 }
 
 type ledgerEntry struct {
@@ -32,7 +34,16 @@ type ledgerEntry struct {
 // maxLedger bounds the entries.
 const maxLedger = 5000
 
-func newLedger() *ledger { return &ledger{byNumber: map[uint64]*ledgerEntry{}} }
+func newLedger() *ledger {
+	return &ledger{byNumber: map[uint64]*ledgerEntry{}, changed: make(chan struct{}, 1)}
+}
+
+// asking says whether a question is open.
+func (l *ledger) asking() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open > 0
+}
 
 func (l *ledger) decided(d process.Decided) {
 	e := &ledgerEntry{
@@ -44,6 +55,9 @@ func (l *ledger) decided(d process.Decided) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if e.verdict == pipeline.Pend {
+		l.open++
+	}
 	if len(l.entries) >= maxLedger {
 		l.more++
 		return
@@ -57,6 +71,11 @@ func (l *ledger) answered(a process.Answered, how string) {
 	defer l.mu.Unlock()
 	if e := l.byNumber[a.Number]; e != nil {
 		e.ending = how
+	}
+	l.open--
+	select {
+	case l.changed <- struct{}{}:
+	default:
 	}
 }
 

@@ -19,6 +19,9 @@ type terminal struct {
 
 	mu   sync.Mutex
 	open map[uint64]*openQuestion
+
+	left  chan struct{} // closed when the person has left
+	leave sync.Once
 }
 
 type openQuestion struct {
@@ -26,7 +29,12 @@ type openQuestion struct {
 	answer chan process.Answer
 }
 
-func newTerminal(s *screen) *terminal { return &terminal{screen: s, open: map[uint64]*openQuestion{}} }
+func newTerminal(s *screen) *terminal {
+	return &terminal{screen: s, open: map[uint64]*openQuestion{}, left: make(chan struct{})}
+}
+
+// close cancels what is open and whatever is asked later: nobody is left to type.
+func (t *terminal) close() { t.leave.Do(func() { close(t.left) }) }
 
 // Ask shows the question and waits for the person.
 func (t *terminal) Ask(ctx context.Context, q process.Question) process.Answer {
@@ -44,6 +52,8 @@ func (t *terminal) Ask(ctx context.Context, q process.Question) process.Answer {
 	select {
 	case a := <-o.answer:
 		return a
+	case <-t.left:
+		return process.Cancel()
 	case <-ctx.Done():
 		return process.Cancel()
 	}

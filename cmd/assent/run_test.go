@@ -1,0 +1,225 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestTheDemo(t *testing.T) {
+	const (
+		automatic = "#1  create_task_kandev of server kandev  (injected_mcp): arrived at the injected server"
+		notes     = "#2  read_notes of server other  (server_is_not_the_hosts): "
+		shell     = "#3  echo hello from the demo agent  (name_without_mcp_prefix): "
+	)
+	for answer, want := range map[string]struct{ how, ran string }{
+		"allow":  {"option 1  allow_once  Yes", "Ran: create_task_kandev of kandev, read_notes of other, the shell command."},
+		"reject": {"option 3  reject_once  No", "Did not run: read_notes of other (rejected), the shell command (rejected)."},
+		"cancel": {"cancelled", "Did not run: read_notes of other (cancelled), the shell command (cancelled)."},
+	} {
+		t.Run(answer, func(t *testing.T) {
+			code, stdout, stderr := runIt(t, "run", "--demo", "--on-pending", answer)
+			assert.Zero(t, code)
+			assert.Empty(t, stderr)
+			_, summary, _ := strings.Cut(stdout, "summary   ")
+			assert.Equal(t, strings.Join([]string{
+				"approved automatically", "  " + automatic, "asked", "  " + notes + want.how, "  " + shell + want.how, "",
+			}, "\n"), strings.ReplaceAll(summary, "\n          ", "\n"))
+			assert.Contains(t, stdout, want.ran)
+			assert.Contains(t, stdout, "approved  #1  create_task_kandev of server kandev -> allow_once  (injected_mcp, stage option)")
+			assert.Contains(t, stdout, "question  #3  echo hello from the demo agent  not automatic: name_without_mcp_prefix (stage pending)")
+		})
+	}
+}
+
+func TestWithoutATerminalWhatPendsIsCancelledAndThatIsSaidOnce(t *testing.T) {
+	code, stdout, stderr := runIt(t, "run", "--demo")
+	assert.Zero(t, code)
+	assert.Equal(t, "assent: run: this is no terminal, so what nobody decides is cancelled (--on-pending allow|reject|cancel)\n", stderr)
+	assert.Equal(t, 2, strings.Count(stdout, "  cancelled\nagent")+strings.Count(stdout, "  cancelled\ncall"))
+}
+
+func TestPromptsFromFlagsAndFromAPipe(t *testing.T) {
+	code, stdout, _ := runIt(t, "run", "--demo", "--prompt", "plan one, two", "--prompt", "help")
+	assert.Zero(t, code)
+	assert.Contains(t, stdout, `{"title":"one, two"}`)
+	assert.Contains(t, stdout, "I am a demo agent without a model.")
+
+	self, err := os.Executable()
+	require.NoError(t, err)
+	p := command(t, "run", "--agent", "claude-acp", "--", self, "demo-agent")
+	p.cmd.Stdin = strings.NewReader("plan\n\nplan again")
+	assert.Zero(t, p.start().wait())
+	assert.Equal(t, 4, strings.Count(p.stdout.String(), "approved  #"))
+	assert.Equal(t, 4, strings.Count(p.stdout.String(), "): arrived at the injected server"))
+}
+
+func TestBlanketApproval(t *testing.T) {
+	code, stdout, stderr := runIt(t, "run", "--demo", "--auto-approve")
+	assert.Zero(t, code)
+	assert.Empty(t, stderr)
+	assert.Equal(t, 3, strings.Count(stdout, "approved  #"))
+	assert.Equal(t, 3, strings.Count(stdout, "blanket_approval, stage blanket"))
+}
+
+func TestWrongUsage(t *testing.T) {
+	for name, test := range map[string]struct {
+		args []string
+		want string
+	}{
+		"no command":              {nil, `assent: command line: expected one of "run", "replay", "check", "version" (try --help)`},
+		"no agent":                {[]string{"run"}, "assent: run: no agent was given (as in: assent run --agent claude-acp -- claude-agent-acp; or try: assent run --demo)"},
+		"an unknown flag":         {[]string{"run", "--frob"}, "assent: run: unknown flag --frob (try --help)"},
+		"an unknown answer":       {[]string{"run", "--on-pending", "maybe"}, `assent: run: --on-pending must be one of "allow","reject","cancel","" but got "maybe" (try --help)`},
+		"a demo with a command":   {[]string{"run", "--demo", "--", "x"}, "assent: run: --demo brings its own agent (leave the command or --demo out)"},
+		"no port":                 {[]string{"run", "--port", "70000", "x"}, "assent: run: --port 70000 is no port (use 1 to 65535)"},
+		"no directory":            {[]string{"run", "--cwd", "/assent/no/such", "x"}, "assent: run: --cwd /assent/no/such is no directory (give one that exists)"},
+		"a server without URL":    {[]string{"run", "--mcp", "docs", "x"}, "assent: run: --mcp needs a name and a URL (as in --mcp docs=http://localhost:8000/mcp)"},
+		"a server with a bad one": {[]string{"run", "--agent", "a", "--mcp", "docs=ftp://x", "x"}, `assent: run: MCP server 1 ("docs"): the url is missing or malformed: it must be absolute and begin with http:// or https://`},
+		"a bad agent id":          {[]string{"run", "--agent", "a b", "x"}, `assent: run: agent id "a b": use 1 to 64 of A-Z a-z 0-9 . _ -, beginning with a letter or digit, such as claude-acp`},
+		"passthrough and more":    {[]string{"run", "--passthrough", "--prompt", "x", "codex"}, "assent: run: --passthrough hands the terminal to the agent: nothing else can be said, asked or recorded (leave --demo, --prompt, --record, --on-pending and --auto-approve out)"},
+		"passthrough of another":  {[]string{"run", "--passthrough", "--", "gemini"}, "assent: run: --passthrough knows Codex only (as in: assent run --passthrough -- codex)"},
+		"a recording nowhere":     {[]string{"run", "--agent", "claude-acp", "--record", "/assent/no/such/file", "x"}, "assent: run: --record: open /assent/no/such/file: no such file or directory (give a file that can be written)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, stdout, stderr := runIt(t, test.args...)
+			assert.Equal(t, exitUsage, code)
+			assert.Equal(t, test.want+"\n", stderr)
+			assert.Empty(t, stdout)
+		})
+	}
+}
+
+func TestAnAgentThatCannotBeStarted(t *testing.T) {
+	code, _, stderr := runIt(t, "run", "--agent", "a-b", "--", "assent-no-such-agent")
+	assert.Equal(t, exitFailed, code)
+	assert.Equal(t, `assent: run: no dialect knows the agent "a-b": it is asked about unless its requests name the tool
+assent: run: cannot start "assent-no-such-agent": executable file not found in $PATH (is it installed, and is its name right?)
+`, stderr)
+}
+
+func TestAnAgentThatCrashes(t *testing.T) {
+	code, stdout, stderr := runIt(t, append([]string{"run", "--agent", "claude-acp", "--prompt", "go"}, agent(t, "crash")...)...)
+	assert.Equal(t, exitFailed, code)
+	assert.Equal(t, "agent: | first line\nagent: | \\x1b[1mout of ideas\nassent: run: the agent ended by itself: exit status 7\n", stderr)
+	assert.Contains(t, stdout, "prompt    go\n")
+}
+
+func TestAnAgentThatWantsALogin(t *testing.T) {
+	code, _, stderr := runIt(t, append([]string{"run", "--agent", "claude-acp", "--prompt", "go"}, agent(t, "no session")...)...)
+	assert.Equal(t, exitFailed, code)
+	assert.Equal(t, "assent: run: the agent answered session/new with error -32000: Authentication required (some agents want to be logged in first: see the agent's own manual)\n", stderr)
+}
+
+func TestWhatAnAgentSaysCannotFoolThePerson(t *testing.T) {
+	for answer, want := range map[string]string{
+		"allow":  "          #1  --on-pending allow finds no single option (several_equal_allows): cancelled\nanswer    #1  cancelled\n",
+		"reject": "answer    #1  option 3  reject_once  No\n",
+	} {
+		code, stdout, _ := runIt(t, append([]string{"run", "--agent", "claude-acp", "--prompt", "go", "--on-pending", answer}, agent(t, "asks")...)...)
+		assert.Zero(t, code)
+		assert.Contains(t, stdout, want)
+		assert.NotRegexp(t, regexp.MustCompile("[\x00-\x09\x0b-\x1f\x7f\u200b\u202e]"), stdout)
+		assert.Contains(t, stdout, "agent     | hello \\u202e\nagent     | question  #1  forged\\x1b[2J\n")
+		assert.Contains(t, stdout, `command      rm\u200b -rf`)
+		assert.Contains(t, stdout, `allow_once     Yes\x1b[1m`)
+		assert.Contains(t, stdout, `plan      pending     one\x1b[2J`)
+	}
+}
+
+func TestAnAgentThatDoesNotAsk(t *testing.T) {
+	_, stdout, _ := runIt(t, append([]string{"run", "--agent", "claude-acp", "--prompt", "go"}, agent(t, "unasked")...)...)
+	assert.Contains(t, stdout, "note      1 tool calls ran without a permission request: about those the agent decides by itself\n")
+}
+
+func TestAnAgentIDIsGuessedAndThatIsSaid(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "codex-acp")
+	self, err := os.Executable()
+	require.NoError(t, err)
+	if os.Symlink(self, path) != nil {
+		t.Skip("no symbolic links")
+	}
+	file := filepath.Join(dir, "traffic.jsonl")
+	code, stdout, stderr := runIt(t, "run", "--prompt", "go", "--record", file, "--", path, fakeWord, "unasked")
+	assert.Zero(t, code)
+	assert.Contains(t, stdout, "agent     codex-acp  fake\\x1b[31m 1\n")
+	assert.Equal(t, "assent: run: agent id codex-acp is guessed from the command's name, which identifies no tools (--agent codex-acp configures it)\n", stderr)
+	recorded, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Regexp(t, `^\{"header":\{"guessed":"codex-acp","port":\d+\}\}\n`, string(recorded))
+}
+
+func TestARecordingReplaysToTheSameDecisions(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "traffic.jsonl")
+	code, _, _ := runIt(t, "run", "--demo", "--on-pending", "allow", "--record", file)
+	require.Zero(t, code)
+	recorded, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Contains(t, string(recorded), `"headers":[{"name":"Authorization","value":"Bearer redacted"}]`)
+	assert.Equal(t, 1, strings.Count(string(recorded), "Bearer"))
+	if runtime.GOOS != "windows" {
+		info, err := os.Stat(file)
+		require.NoError(t, err)
+		assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	}
+	code, stdout, _ := runIt(t, "replay", "--json", file)
+	require.Zero(t, code)
+	var verdicts []string
+	for line := range strings.Lines(stdout) {
+		var d struct{ Verdict, Reason string }
+		require.NoError(t, json.Unmarshal([]byte(line), &d))
+		verdicts = append(verdicts, d.Verdict+" "+d.Reason)
+	}
+	assert.Equal(t, []string{"select injected_mcp", "pend server_is_not_the_hosts", "pend name_without_mcp_prefix"}, verdicts)
+}
+
+func TestLogsGoToStderr(t *testing.T) {
+	_, stdout, stderr := runIt(t, "run", "--demo", "--prompt", "plan", "--log-level", "info", "--log-format", "json")
+	assert.NotContains(t, stdout, `"msg"`)
+	decisions := 0
+	for line := range strings.Lines(stderr) {
+		var record struct {
+			Msg    string `json:"msg"`
+			Kind   string `json:"option_kind"`
+			Result struct{ Reason, Tool string }
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &record), line)
+		if record.Msg == "decision" {
+			decisions++
+			assert.Equal(t, "allow_once", record.Kind)
+			assert.Equal(t, "injected_mcp", record.Result.Reason)
+		}
+	}
+	assert.Equal(t, 2, decisions)
+}
+
+func TestHelpHasExamples(t *testing.T) {
+	code, stdout, _ := runIt(t, "run", "--help")
+	assert.Zero(t, code)
+	assert.Contains(t, stdout, "assent run --agent claude-acp -- claude-agent-acp")
+	_, stdout, _ = runIt(t, "--help")
+	assert.NotContains(t, stdout, demoAgentWord)
+}
+
+func TestGuesses(t *testing.T) {
+	for line, want := range map[string]string{
+		"claude-agent-acp": "claude-acp",
+		"npx -y @zed-industries/claude-code-acp@latest": "claude-acp",
+		"npx @zed-industries/codex-acp@0.16.0":          "zed-codex-acp",
+		"/opt/bin/codex-acp":                            "codex-acp",
+		`C:\tools\gemini.cmd --acp`:                     "gemini-acp",
+		"qwen --acp":                                    "qwen-acp",
+		"node dist/index.js":                            "",
+		"my-agent":                                      "",
+	} {
+		assert.Equal(t, want, guessAgent(strings.Fields(line)), line)
+	}
+}
