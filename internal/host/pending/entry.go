@@ -9,14 +9,12 @@ import (
 // record is what is kept of an offer: all of its text in one string, and where
 // the fields end in it. It never changes, so snapshots share the text.
 type record struct {
-	text          string
-	reason        pipeline.Reason
-	stage         pipeline.Name
-	ends          [fields]uint16
-	options       uint16
-	allow, deny   int16 // index of an option, or one of the choices below
-	allowReason   uint8 // index into choiceReasons: why allow names no option
-	reject, never bool  // the expiry's outcome; no expiry whatever the store's
+	text        string
+	reason      pipeline.Reason
+	stage       pipeline.Name
+	ends        [fields]uint16
+	options     uint16
+	allow, deny choice
 }
 
 // The fields of a record's text; the options follow behind the last one.
@@ -45,22 +43,22 @@ func (r *record) optionList() Options {
 	return Options{text: r.text[r.ends[fields-1]:], n: int(r.options)}
 }
 
-// entry is one open offer.
+// entry is one open offer. What a snapshot needs comes first: lists are long, and
+// memory is slow.
 type entry struct {
 	record
 	seq      uint64
-	opened   int64 // nanoseconds since the store's epoch, by the monotonic clock
-	wall     int64 // Unix time in nanoseconds
-	due      int64 // when the clock looks at it next, like opened
-	expires  int64 // when it expires, like opened; 0: never
-	links    [2]link
+	at       time.Time // when it came
 	instance *instance
+	links    [2]link
+	chain    *entry // the next one in its bucket of the index
+	due      int64  // when the clock looks at it next: nanoseconds since the store's epoch
+	expires  int64  // when it expires, like due; 0: never
 	deliver  func(Outcome) error
 	detail   *source
 	place    int32 // in the heap; -1: not there
+	reject   bool  // what its expiry does
 }
-
-func (e *entry) time() time.Time { return time.Unix(0, e.wall) }
 
 // instance groups the open offers of one agent process.
 type instance struct {
