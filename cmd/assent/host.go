@@ -41,7 +41,6 @@ type host struct {
 type line struct {
 	text string
 	end  bool
-	err  error
 }
 
 func newHost(a *app, c *runCommand, l process.Launch, prompts []string) (*host, error) {

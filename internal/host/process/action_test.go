@@ -32,11 +32,14 @@ func actionOfLine(t *testing.T, line string) Action {
 	return offerAction(m.Line, &m.Offer.Request, id)
 }
 
+// actionCase is a tool call and what a person is to be shown of it.
+type actionCase struct {
+	call string
+	want Action
+}
+
 func TestActionsOfRealFrames(t *testing.T) {
-	for name, test := range map[string]struct {
-		call string
-		want Action
-	}{
+	checkActions(t, map[string]actionCase{
 		"claude-agent-acp, shell": {
 			`{"toolCallId":"t","name":"Bash","rawInput":{"command":"touch x","description":"touch a file"},"title":"touch x","kind":"execute","content":[{"type":"content","content":{"type":"text","text":"touch a file"}}],"locations":[{"path":"/w/x"}]}`,
 			Action{Type: "execute", Title: "touch x", Command: "touch x", Paths: []string{"/w/x"}, Arguments: `{"command":"touch x","description":"touch a file"}`},
@@ -65,6 +68,11 @@ func TestActionsOfRealFrames(t *testing.T) {
 			`{"toolCallId":"t","kind":"fetch","rawInput":{"url":"https://example.org/","prompt":"read"}}`,
 			Action{Type: "fetch", Destination: "https://example.org/", Arguments: `{"url":"https://example.org/","prompt":"read"}`},
 		},
+	})
+}
+
+func TestActionsOfOddFrames(t *testing.T) {
+	checkActions(t, map[string]actionCase{
 		"two commands are both shown": {
 			`{"toolCallId":"t","rawInput":{"command":"ls","cmd":"rm -rf /"}}`,
 			Action{Command: "ls\nrm -rf /", Arguments: `{"command":"ls","cmd":"rm -rf /"}`},
@@ -85,7 +93,12 @@ func TestActionsOfRealFrames(t *testing.T) {
 		"input that is no object": {
 			`{"toolCallId":"t","rawInput":["rm"]}`, Action{Arguments: `["rm"]`},
 		},
-	} {
+	})
+}
+
+func checkActions(t *testing.T, cases map[string]actionCase) {
+	t.Helper()
+	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			assert.Equal(t, test.want, actionOf(t, test.call))
 		})

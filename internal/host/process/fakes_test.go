@@ -107,19 +107,6 @@ func (f *fake) say(text string) {
 	f.send(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":%s}}}}`, quoted)
 }
 
-// echo says the next line that came in, so that a test sees what arrived.
-func (f *fake) echo() {
-	f.recv()
-	f.say(f.last)
-}
-
-// echoAll echoes until the input ends.
-func (f *fake) echoAll() {
-	for {
-		f.echo()
-	}
-}
-
 // fakes are the scripts. A script that returns exits with status 0.
 var fakes = map[string]func(*fake){
 	"dies at start": func(*fake) {
