@@ -54,16 +54,16 @@ func OtherIdentity() Identity { return Identity{state: Other} }
 // Claim is what a dialect or a frame says about the tool: either one qualified
 // name, or server and tool apart.
 type Claim struct {
-	name         string
-	server, tool string
-	apart        bool
+	name  string // the whole name, or the server's where the two are apart
+	tool  string
+	apart bool
 }
 
 // ClaimName claims the tool with the given name, qualified or not.
 func ClaimName(name string) Claim { return Claim{name: name} }
 
 // ClaimTool claims a tool of a server where the agent gave the two apart.
-func ClaimTool(server, tool string) Claim { return Claim{server: server, tool: tool, apart: true} }
+func ClaimTool(server, tool string) Claim { return Claim{name: server, tool: tool, apart: true} }
 
 // Names says whether the claim is exactly the given name.
 func (c Claim) Names(name string) bool { return !c.apart && c.name == name }
@@ -78,14 +78,14 @@ func NewIdentity(c Claim) (Identity, Reason) {
 		}
 		return Identity{text: c.name[len(namePrefix):], server: uint8(len(server)), state: Named}, reason
 	}
-	reason := checkServer(c.server)
+	reason := checkServer(c.name)
 	if reason == ReasonQualified {
 		reason = checkTool(c.tool)
 	}
 	if reason != ReasonQualified {
 		return Identity{state: Other}, reason
 	}
-	return Identity{text: c.server + nameSeparator + c.tool, server: uint8(len(c.server)), state: Named}, reason
+	return Identity{text: c.name + nameSeparator + c.tool, server: uint8(len(c.name)), state: Named}, reason
 }
 
 // Reasons of the qualified-name parser.

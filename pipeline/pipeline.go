@@ -14,6 +14,7 @@ import (
 // concurrent use. The zero value asks a person about everything.
 type Pipeline struct {
 	members []member
+	order   Order
 }
 
 // member keeps the name beside the stage, so that a stage whose Name changes
@@ -43,7 +44,7 @@ func New(order Order, stages []Stage) (*Pipeline, error) {
 	for _, name := range lo.FindDuplicates(order) {
 		problems = append(problems, fmt.Errorf("pipeline: stage %q has two places in the order", name))
 	}
-	p := &Pipeline{members: make([]member, 0, len(order))}
+	p := &Pipeline{members: make([]member, 0, len(order)), order: slices.Clone(order)}
 	for _, name := range order {
 		s, ok := byName[name]
 		if !ok {
@@ -81,19 +82,17 @@ func nameOf(s Stage) (name Name, err error) {
 }
 
 // Order gives the names of the stages in the order in which they run.
-func (p *Pipeline) Order() Order {
-	return lo.Map(p.members, func(m member, _ int) Name { return m.name })
-}
+func (p *Pipeline) Order() Order { return slices.Clone(p.order) }
 
 // Decide runs the stages until one decides and keeps a full [Trace].
 func (p *Pipeline) Decide(ctx context.Context, req *Request) Result {
-	return p.run(ctx, req, make(Trace, 0, len(p.members)))
+	return p.run(ctx, req, Trace{names: p.order, decisions: make([]Decision, 0, len(p.members))})
 }
 
 // DecideUntraced decides exactly like [Pipeline.Decide] but keeps no trace and
 // allocates nothing.
 func (p *Pipeline) DecideUntraced(ctx context.Context, req *Request) Result {
-	return p.run(ctx, req, nil)
+	return p.run(ctx, req, Trace{})
 }
 
 func (p *Pipeline) run(ctx context.Context, req *Request, trace Trace) (r Result) {
@@ -105,8 +104,8 @@ func (p *Pipeline) run(ctx context.Context, req *Request, trace Trace) (r Result
 	var at *member
 	defer func() { // one for all stages: a panic ends the decision wherever it happens
 		if recover() != nil {
-			d := Decision{Reason: ReasonStagePanic}
-			r.end(at, &d, &ev.Facts, &PanicError{Stage: at.name, Stack: debug.Stack()})
+			r.end(at, &Decision{Reason: ReasonStagePanic}, &ev.Facts)
+			r.Trace.fail(&PanicError{Stage: at.name, Stack: debug.Stack()})
 		}
 	}()
 	for i := range p.members {
@@ -114,28 +113,23 @@ func (p *Pipeline) run(ctx context.Context, req *Request, trace Trace) (r Result
 		d, err := at.stage.Evaluate(ctx, ev)
 		if err != nil {
 			d = Decision{Reason: ReasonStageError}
-			r.end(at, &d, &ev.Facts, err)
-			return r
+			r.Trace.fail(err)
 		}
 		police(&d, req)
 		learn(&ev.Facts, &d)
 		if d.Verdict != Continue {
-			r.end(at, &d, &ev.Facts, nil)
+			r.end(at, &d, &ev.Facts)
 			return r
 		}
-		if trace != nil {
-			r.Trace = append(r.Trace, Step{Stage: at.name, Decision: d})
-		}
+		r.Trace.add(&d)
 	}
 	r.Decision.Reason, r.Facts = ReasonNothingDecided, ev.Facts
 	return r
 }
 
 // end makes the result of the stage that decided, or failed.
-func (r *Result) end(at *member, d *Decision, facts *Facts, err error) {
-	if r.Trace != nil {
-		r.Trace = append(r.Trace, Step{Stage: at.name, Decision: *d, Err: err})
-	}
+func (r *Result) end(at *member, d *Decision, facts *Facts) {
+	r.Trace.add(d)
 	r.Decision, r.Stage, r.Facts = *d, at.name, *facts
 }
 

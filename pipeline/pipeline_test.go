@@ -102,8 +102,8 @@ func runPoliced(t *testing.T, cases []policed) {
 			assert.Equal(t, c.by, traced.Stage)
 
 			untraced := p.DecideUntraced(context.Background(), offer())
-			assert.Nil(t, untraced.Trace)
-			traced.Trace = nil
+			assert.Zero(t, untraced.Trace)
+			traced.Trace = pipeline.Trace{}
 			assert.Equal(t, traced, untraced)
 		})
 	}
@@ -150,7 +150,7 @@ func TestDecideStopsAtTheDecision(t *testing.T) {
 	a.called, b.called, c.called = &called, &called, &called
 	r := build(t, a, b, c).Decide(context.Background(), offer())
 	assert.Equal(t, []pipeline.Name{"a", "b"}, called)
-	assert.Equal(t, pipeline.Trace{{Stage: "a", Decision: a.decision}, {Stage: "b", Decision: b.decision}}, r.Trace)
+	assert.Equal(t, []pipeline.Step{{Stage: "a", Decision: a.decision}, {Stage: "b", Decision: b.decision}}, r.Trace.Steps())
 }
 
 func TestDecideWithoutRequest(t *testing.T) {
@@ -169,7 +169,7 @@ func TestPanicErrorKeepsNoValue(t *testing.T) {
 	p := build(t, stage{name: "fragile", panics: "canary from the request"})
 	r := p.Decide(context.Background(), offer())
 	var panicked *pipeline.PanicError
-	require.ErrorAs(t, r.Trace[0].Err, &panicked)
+	require.ErrorAs(t, r.Trace.Steps()[0].Err, &panicked)
 	assert.Equal(t, pipeline.Name("fragile"), panicked.Stage)
 	assert.Equal(t, `pipeline: stage "fragile" panicked`, panicked.Error())
 	assert.Contains(t, string(panicked.Stack), "helpers_test.go")

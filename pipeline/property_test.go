@@ -78,8 +78,8 @@ func compareWithOracle(t *rapid.T, drawn []stage, got pipeline.Result) {
 		if ok && s.decision.Verdict == pipeline.Continue {
 			continue
 		}
-		if got.Stage != s.name || len(got.Trace) != i+1 || got.Facts != known {
-			t.Fatalf("decided by %s after %d steps with %v, want %s, %d, %v", got.Stage, len(got.Trace), got.Facts, s.name, i+1, known)
+		if got.Stage != s.name || got.Trace.Len() != i+1 || got.Facts != known {
+			t.Fatalf("decided by %s after %d steps with %v, want %s, %d, %v", got.Stage, got.Trace.Len(), got.Facts, s.name, i+1, known)
 		}
 		if got.Decision.Reason == "" {
 			t.Fatalf("no reason")

@@ -14,12 +14,17 @@ type Result struct {
 	Stage Name
 	// Facts as they stood at the end.
 	Facts Facts
-	// Trace holds every stage that ran; nil without tracing.
+	// Trace holds every stage that ran; empty without tracing.
 	Trace Trace
 }
 
-// Trace lists the stages that ran, in order.
-type Trace []Step
+// Trace tells which stages ran, in order. It is kept small: names belong to the
+// pipeline, and only the last stage can have failed. The zero value is empty.
+type Trace struct {
+	names     Order
+	decisions []Decision
+	err       error
+}
 
 // Step is one stage's part in a decision.
 type Step struct {
@@ -28,6 +33,35 @@ type Step struct {
 	// Err is set when the stage failed or panicked. Its text is never printed
 	// by this package: only the stage's author knows what it holds.
 	Err error
+}
+
+// Len is the number of stages that ran.
+func (t Trace) Len() int { return len(t.decisions) }
+
+// Steps are the stages that ran, in order, with what each of them said.
+func (t Trace) Steps() []Step {
+	steps := make([]Step, len(t.decisions))
+	for i, d := range t.decisions {
+		steps[i] = Step{Stage: t.names[i], Decision: d}
+	}
+	if len(steps) > 0 {
+		steps[len(steps)-1].Err = t.err
+	}
+	return steps
+}
+
+// add appends a decision, if there is a trace at all.
+func (t *Trace) add(d *Decision) {
+	if t.decisions != nil {
+		t.decisions = append(t.decisions, *d)
+	}
+}
+
+// fail keeps the error of the stage that ends the decision, if there is a trace.
+func (t *Trace) fail(err error) {
+	if t.decisions != nil {
+		t.err = err
+	}
 }
 
 // Explain says in words for people which stage said what and why: one line with
@@ -47,7 +81,7 @@ func (r Result) Explain() string {
 		fmt.Fprintf(&b, " (not automatic: %s)", r.Facts.Kept)
 	}
 	b.WriteByte('\n')
-	for _, s := range r.Trace {
+	for _, s := range r.Trace.Steps() {
 		fmt.Fprintf(&b, "  %-12s %-9s %s", s.Stage, s.Decision.Verdict, s.Decision.Reason)
 		if s.Err != nil {
 			fmt.Fprintf(&b, " [%T]", s.Err)
@@ -71,8 +105,8 @@ func (r Result) LogValue() slog.Value {
 	if r.Facts.Kept != "" {
 		attrs = append(attrs, slog.String("kept", string(r.Facts.Kept)))
 	}
-	steps := make([]slog.Attr, 0, len(r.Trace))
-	for _, s := range r.Trace {
+	steps := make([]slog.Attr, 0, r.Trace.Len())
+	for _, s := range r.Trace.Steps() {
 		text := s.Decision.Verdict.String() + " " + string(s.Decision.Reason)
 		if s.Err != nil {
 			text += fmt.Sprintf(" [%T]", s.Err)

@@ -84,7 +84,7 @@ func TestNothingOfTheRequestIsLogged(t *testing.T) {
 	other, reason := pipeline.NewIdentity(pipeline.ClaimName(canary))
 	p := build(t, learns("identity", pipeline.Facts{Identity: other, Kept: reason}), stage{name: "broken", panics: request})
 	r := p.Decide(context.Background(), request)
-	assert.NotContains(t, r.Explain()+logged("r", r)+fmt.Sprint(r.Trace[1].Err), canary)
+	assert.NotContains(t, r.Explain()+logged("r", r)+fmt.Sprint(r.Trace.Steps()[1].Err), canary)
 
 	for name, value := range map[string]any{
 		"title": secret, "meta": meta, "server": server, "list": request.Session.Lists[0], "header": server.Headers[0],

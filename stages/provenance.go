@@ -58,7 +58,7 @@ func (*Provenance) Name() pipeline.Name { return ProvenanceName }
 // Evaluate always continues, with the fact that the server is the injected one
 // or with the reason why that is not proven.
 func (s *Provenance) Evaluate(_ context.Context, ev pipeline.Evaluation) (pipeline.Decision, error) {
-	reason := s.judge(ev)
+	reason := s.judge(ev.Request, &ev.Facts)
 	if reason != ReasonInjected {
 		return keep(ev, reason), nil
 	}
@@ -69,9 +69,9 @@ func (s *Provenance) Evaluate(_ context.Context, ev pipeline.Evaluation) (pipeli
 	}, nil
 }
 
-func (s *Provenance) judge(ev pipeline.Evaluation) pipeline.Reason {
-	session := &ev.Request.Session
-	switch identity := ev.Facts.Identity; {
+func (s *Provenance) judge(req *pipeline.Request, facts *pipeline.Facts) pipeline.Reason {
+	session := &req.Session
+	switch identity := &facts.Identity; {
 	case identity.State() != pipeline.Named:
 		return ReasonNotNamed
 	case identity.Server() != s.reserved:

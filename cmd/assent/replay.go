@@ -98,7 +98,7 @@ func printJSON(out io.Writer, d replay.Decision, explain bool) error {
 		Trace           []traceStep `json:"trace,omitempty"`
 	}{Decision: d}
 	if explain {
-		for _, s := range d.Result.Trace {
+		for _, s := range d.Result.Trace.Steps() {
 			line.Trace = append(line.Trace, traceStep{string(s.Stage), s.Decision.Verdict.String(), string(s.Decision.Reason)})
 		}
 	}

@@ -195,9 +195,9 @@ func TestOfferDecide(t *testing.T) {
 			assert.Equal(t, test.want, o.DecideUntraced(t.Context(), p))
 			traced := o.Decide(t.Context(), p)
 			if test.want.Decision.Verdict == pipeline.Select {
-				assert.Equal(t, pipeline.Trace{{Stage: "approve", Decision: approved}}, traced.Trace)
+				assert.Equal(t, []pipeline.Step{{Stage: "approve", Decision: approved}}, traced.Trace.Steps())
 			}
-			traced.Trace = nil
+			traced.Trace = pipeline.Trace{}
 			assert.Equal(t, test.want, traced)
 		})
 	}

@@ -109,7 +109,7 @@ func evaluate(stage pipeline.Stage, request *pipeline.Request, facts pipeline.Fa
 	if err != nil {
 		return pipeline.Step{}, err
 	}
-	return p.Decide(context.Background(), request).Trace[1], nil
+	return p.Decide(context.Background(), request).Trace.Steps()[1], nil
 }
 
 // clone copies everything that a stage could change through the pointer.
