@@ -231,5 +231,5 @@ var values = []string{
 	`{"name":"kandev","type":"http","url":"http://localhost:PORT/mcp","headers":[]}`, `{"name":"kandev","type":"sse","url":"http://localhost:PORT/sse"}`,
 	`{"name":"kandev","type":"http","url":"http://localhost:9/mcp","headers":[]}`, `{"name":"docs","command":"docs","args":[],"env":[]}`,
 	`[{"name":"kandev","type":"http","url":"http://localhost:PORT/mcp","headers":[{"name":"Authorization","value":"Bearer redacted"}]}]`,
-	`"http://localhost:PORT/mcp"`, `"http://localhost:PORT/sse"`, `"http"`, `"sse"`, `{"code":-32603,"message":"no"}`, `{"sessionId":"s-new"}`, `[{"optionId":"a","kind":"allow_once"}]`,
+	`"session/prompt"`, `{"text":"` + strings.Repeat("long ", 1000) + `"}`, `"http://localhost:PORT/mcp"`, `"http://localhost:PORT/sse"`, `"http"`, `"sse"`, `{"code":-32603,"message":"no"}`, `{"sessionId":"s-new"}`, `[{"optionId":"a","kind":"allow_once"}]`,
 }

@@ -71,7 +71,7 @@ func (l scriptLine) counts() bool {
 	if len(l.text) > 16<<10 {
 		return false
 	}
-	for _, word := range []string{"session/new", "session/load", "session/resume", "session/fork", "request_permission", "tool_call", `"result":{"sessionId"`, `"result": {"sessionId"`, `"error"`, `"result": null`} {
+	for _, word := range []string{"session/new", "session/load", "session/resume", "session/fork", "request_permission", "tool_call", `"result":{"sessionId"`, `"result": {"sessionId"`, `"error"`, `"result": null`, "session/prompt"} {
 		if strings.Contains(l.text, word) {
 			return true
 		}

@@ -57,7 +57,7 @@ func (r *reading) metaObject(depth int) pipeline.Meta {
 	if !good {
 		return pipeline.MetaOf(pipeline.MetaTooLarge)
 	}
-	return pipeline.NewMetaObject(slices.Clone(members)...)
+	return pipeline.NewMetaObject(append([]pipeline.Member(nil), members...)...) // empty is nil, whatever was pooled
 }
 
 // kindOf tells by its first byte what a value is that is not kept.

@@ -3,7 +3,6 @@ package acp
 import (
 	"context"
 	"errors"
-	"slices"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -212,5 +211,5 @@ func (r *reading) offered() ([]pipeline.Option, error) {
 		r.options = append(r.options, o)
 		return err
 	})
-	return slices.Clone(r.options), err
+	return append([]pipeline.Option(nil), r.options...), err // empty is nil, whatever was pooled
 }

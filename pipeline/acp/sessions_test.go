@@ -107,6 +107,11 @@ func TestSessions(t *testing.T) {
 		"params: an array":             {[]string{`>{"id":1,"method":"session/new","params":[]}`, made("1", "s")}, untrusted(known(unlisted))},
 		"params: twice":                {[]string{`>{"id":1,"method":"session/new","params":{},"params":{"mcpServers":` + hostsList + `}}`, made("1", "s")}, untrusted(known(unlisted))},
 		"session: of a wrong type":     {[]string{`>{"id":1,"method":"session/new","params":{"sessionId":5}}`, made("1", "s")}, untrusted(known(unlisted))},
+		"any frame: with two sessions": {[]string{newSession("1", hostsList), made("1", "s"), `>{"id":2,"method":"session/prompt","params":{"sessionId":"r","sessionId":"s"}}`}, untrusted(known(hosts()))},
+		"any frame: with one session":  {[]string{newSession("1", hostsList), made("1", "s"), `>{"id":2,"method":"session/prompt","params":{"sessionId":"r","sessionID":"s"}}`}, known(hosts())},
+		"any frame: of others":         {[]string{newSession("1", hostsList), made("1", "s"), `>{"id":2,"method":"session/prompt","params":{"sessionId":"r","sessionId":"q"}}`}, known(hosts())},
+		"any frame: params twice":      {[]string{newSession("1", hostsList), made("1", "s"), `>{"id":2,"method":"session/prompt","params":{},"params":{"sessionId":"s"}}`}, untrusted(known(hosts()))},
+		"any frame: it stays so":       {[]string{newSession("1", hostsList), made("1", "s"), `>{"method":"session/cancel","params":{"sessionId":"s","sessionId":"s"}}`, onSession("3", "load", "s", hostsList), done("3")}, untrusted(known(hosts()))},
 		"no id":                        {[]string{strings.Replace(onSession("1", "load", "s", hostsList), `"id":1,`, ``, 1)}, untrusted(known(hosts()))},
 		"an id that is null":           {[]string{onSession("null", "load", "s", hostsList)}, untrusted(known(hosts()))},
 	}
@@ -175,6 +180,7 @@ func TestL11_SessionNeverAnnounced(t *testing.T) {
 		"one without a result":         {[]string{newSession("1", hostsList), made("1", "a"), newSession("2", hostsList), done("2")}, untrusted(lists(hosts()))},
 		"one too deep to be read":      {[]string{newSession("1", hostsList), made("1", "a"), newSession("2", hostsList), `{"id":2,"result":{"sessionId":"b","x":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}}`}, untrusted(lists(hosts()))},
 		"one loaded under no id":       {[]string{newSession("1", hostsList), made("1", "a"), `>{"id":2,"method":"session/load","params":{"sessionId":5,"mcpServers":[]}}`, done("2")}, untrusted(lists(hosts()))},
+		"a frame with two sessions":    {[]string{newSession("1", hostsList), made("1", "a"), `>{"method":"session/cancel","params":{"sessionId":"x","sessionId":"y"}}`}, untrusted(lists(hosts()))},
 		"an alarm in another session":  {[]string{newSession("1", hostsList), made("1", "a"), updateIn("a", `{"sessionUpdate":"tool_call","toolCallId":"alarm.kandev","status":"failed"}`)}, pipeline.Session{Lists: []pipeline.ServerList{hosts()}, StartupAlarm: true}},
 		"its own load failed":          {[]string{newSession("1", hostsList), made("1", "a"), onSession("2", "load", "sub", otherList), failed("2")}, lists(hosts())},
 		"it was named to a tool call":  {[]string{newSession("1", hostsList), made("1", "a"), updateIn("sub", `{"sessionUpdate":"tool_call","toolCallId":"c"}`)}, lists(hosts())},
@@ -212,6 +218,13 @@ func TestSessionsBounds(t *testing.T) {
 		feed(t, many, newSession("1", `[]`), made("1", fmt.Sprintf("t%d", i)))
 	}
 	assert.True(t, fromAgent(t, many, offerIn("s0", ``)).Request.Session.Untrusted)
+
+	doubts := acp.NewDecoder(acp.Options{})
+	feed(t, doubts, newSession("1", hostsList), made("1", "s"))
+	for i := range 10_000 {
+		feed(t, doubts, fmt.Sprintf(`>{"method":"session/cancel","params":{"sessionId":"x%d","sessionId":"y"}}`, i))
+	}
+	assert.True(t, fromAgent(t, doubts, offerIn("s", ``)).Request.Session.Untrusted)
 
 	alarms := acp.NewDecoder(acp.Options{Dialect: observer{}})
 	feed(t, alarms, newSession("1", hostsList), made("1", "s"))
