@@ -45,7 +45,7 @@ func (c Command) program() string {
 type child struct {
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
-	stdout *os.File
+	stdout *lastWords
 	stderr tail
 
 	exited chan struct{} // closed when the process is gone and was waited for
@@ -53,12 +53,9 @@ type child struct {
 	quiet  chan struct{} // closed when nothing more comes from stderr
 }
 
-// drainTime is how long output is still read after the process has gone: a
-// process that it left behind may hold its stdout open for ever.
-const drainTime = time.Second
-
-// startChild starts a process.
-func startChild(c Command) (*child, error) {
+// startChild starts a process. Drain is how long output is still waited for after
+// it has gone: a process that it left behind may hold its stdout open for ever.
+func startChild(c Command, drain time.Duration) (*child, error) {
 	cmd := exec.Command(c.program(), c.Args...)
 	cmd.Dir, cmd.Env = c.Dir, c.Env
 	ends, err := newEnds()
@@ -72,7 +69,7 @@ func startChild(c Command) (*child, error) {
 		ends.closeOurs()
 		return nil, &StartError{Program: filepath.Base(c.Path), Err: withoutPath(err)}
 	}
-	p := &child{cmd: cmd, stdin: ends.ourIn, stdout: ends.ourOut, exited: make(chan struct{}), quiet: make(chan struct{})}
+	p := &child{cmd: cmd, stdin: ends.ourIn, stdout: &lastWords{File: ends.ourOut, drain: drain}, exited: make(chan struct{}), quiet: make(chan struct{})}
 	go p.drain(ends.ourErr)
 	go p.wait(ends.ourErr)
 	return p, nil
@@ -91,12 +88,35 @@ func (p *child) wait(stderr *os.File) {
 	_ = p.cmd.Wait() // the state says it all
 	p.state = p.cmd.ProcessState
 	p.signalGroup(killGroup)
-	for _, f := range []*os.File{p.stdout, stderr} {
-		if f.SetReadDeadline(time.Now().Add(drainTime)) != nil { // no deadlines here
-			time.AfterFunc(drainTime, func() { _ = f.Close() })
+	for _, f := range []*os.File{p.stdout.File, stderr} {
+		if f.SetReadDeadline(time.Now().Add(p.stdout.drain)) != nil { // no deadlines here
+			time.AfterFunc(p.stdout.drain, func() { _ = f.Close() })
 		}
 	}
 	close(p.exited)
+}
+
+// maxDrains bounds how often [lastWords] begins to wait anew.
+const maxDrains = 60
+
+// lastWords reads the stdout of a process, also after it has gone. A deadline
+// that passed while nobody read must not swallow what is there.
+type lastWords struct {
+	*os.File
+	drain time.Duration
+	late  int
+}
+
+// Read reads, and after a deadline once more.
+func (r *lastWords) Read(p []byte) (int, error) {
+	n, err := r.File.Read(p)
+	if errors.Is(err, os.ErrDeadlineExceeded) && r.late < maxDrains {
+		r.late++
+		if r.SetReadDeadline(time.Now().Add(r.drain)) == nil {
+			return r.File.Read(p)
+		}
+	}
+	return n, err
 }
 
 // graces are the times that a process has to end by itself.

@@ -10,9 +10,7 @@ func (i *Instance) forwardPermissionRequest(o *acp.Offer, line []byte) {
 		i.manager.handlePermissionRequest(i, o, line)
 		return
 	}
-	result := o.Decide(i.ctx, nil)
-	i.decided(i.manager.offered.Add(1), o, line, result)
-	i.conn.send(o.Answer(result))
+	i.settle(i.manager.offered.Add(1), o, line, o.Decide(i.ctx, nil))
 }
 
 // sessionUpdate hands an update to the watcher, and waits for it.

@@ -165,11 +165,14 @@ func (c *conn) write(w io.WriteCloser) {
 	}
 }
 
-// send queues an answer. An agent that does not read its answers is stopped.
-func (c *conn) send(line []byte) {
-	if err := c.out.push(outLine{line: line}); errors.Is(err, ErrNotReading) {
+// send queues an answer. An agent that does not read its answers is stopped. It
+// says whether the answer will be written.
+func (c *conn) send(line []byte) bool {
+	err := c.out.push(outLine{line: line})
+	if errors.Is(err, ErrNotReading) {
 		c.broken(err)
 	}
+	return err == nil
 }
 
 // request is a request of ours.

@@ -127,13 +127,19 @@ var fakes = map[string]func(*fake){
 		f.turn(f.prompt())
 		f.recv()
 	},
-	"refuses sessions":     func(f *fake) { f.handshake(); f.recv(); refuseEcho(f); f.recv() },
-	"nameless session":     func(f *fake) { f.handshake(); f.result(f.recv(), `{}`); f.recv() },
-	"one id for all":       func(f *fake) { f.session(); f.result(f.recv(), `{"sessionId":"s1"}`); f.recv() },
-	"no capabilities":      func(f *fake) { f.result(f.recv(), `{"protocolVersion":1}`); f.echoSessions() },
-	"exits mid-turn":       exitsMidTurn,
-	"closes its output":    func(f *fake) { f.session(); f.prompt(); _ = os.Stdout.Close(); ignoreSignals(); select {} },
-	"floods":               floods,
+	"refuses sessions":  func(f *fake) { f.handshake(); f.recv(); refuseEcho(f); f.recv() },
+	"nameless session":  func(f *fake) { f.handshake(); f.result(f.recv(), `{}`); f.recv() },
+	"one id for all":    func(f *fake) { f.session(); f.result(f.recv(), `{"sessionId":"s1"}`); f.recv() },
+	"no capabilities":   func(f *fake) { f.result(f.recv(), `{"protocolVersion":1}`); f.echoSessions() },
+	"exits mid-turn":    exitsMidTurn,
+	"closes its output": func(f *fake) { f.session(); f.prompt(); _ = os.Stdout.Close(); ignoreSignals(); select {} },
+	"floods":            floods,
+	"last words": func(f *fake) {
+		f.session()
+		for n := range 100 { // what fits into a socket
+			f.say(fmt.Sprint(n))
+		}
+	},
 	"asks by words":        asksByWords,
 	"ignores its stdin":    func(f *fake) { f.session(); time.Sleep(time.Minute) },
 	"ignores SIGTERM":      func(f *fake) { ignoreSignals(); f.session(); f.say("deaf"); time.Sleep(time.Minute) },

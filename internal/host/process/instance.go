@@ -76,7 +76,7 @@ func (i *Instance) Err() error {
 
 // launch starts the process and the goroutines around it.
 func (i *Instance) launch(c Command) error {
-	p, err := startChild(c)
+	p, err := startChild(c, i.manager.options.Timeouts.drain)
 	if err != nil {
 		return err
 	}
@@ -112,16 +112,17 @@ func (i *Instance) supervise(read, written <-chan struct{}) {
 	case <-i.ending:
 	}
 	stopped := errors.Is(i.endCause(), ErrStopped)
+	open := i.offers.close() // before their contexts end: late answers find nothing
 	if stopped {
-		i.cancelOffers(i.offers.close(), ByStop)
+		i.cancelOffers(open, ByStop)
 	} else {
 		g.close = min(g.close, exitGrace)
+		for _, w := range open { // nobody is left to be answered
+			i.over(w, ByEnd, Cancel())
+		}
 	}
 	i.conn.out.close()
 	i.cancel(ErrEnded)
-	for _, w := range i.offers.close() { // nobody is left to be answered
-		i.over(w, ByEnd, Cancel())
-	}
 	signalled := i.child.stop(i.killCtx, g)
 	i.conn.out.drop()
 	_ = i.child.stdin.Close() // a process that it left behind may hold the other end
@@ -215,8 +216,14 @@ type agentInfo struct {
 }
 
 // AgentName and AgentVersion are what the agent calls itself; agent text.
-func (i *Instance) AgentName() string    { return i.agent.Info.Name }
-func (i *Instance) AgentVersion() string { return i.agent.Info.Version }
+func (i *Instance) AgentName() string    { return i.about().Info.Name }
+func (i *Instance) AgentVersion() string { return i.about().Info.Version }
+
+func (i *Instance) about() agentInfo {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.agent
+}
 
 type initializeParams struct {
 	ProtocolVersion int `json:"protocolVersion"`
@@ -249,7 +256,9 @@ func (i *Instance) initialize(ctx context.Context) error {
 	if info.ProtocolVersion != protocolVersion {
 		return &VersionError{Version: info.ProtocolVersion}
 	}
+	i.mu.Lock()
 	i.agent = info
+	i.mu.Unlock()
 	return nil
 }
 

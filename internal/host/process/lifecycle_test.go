@@ -218,6 +218,44 @@ func TestTenThousandUpdatesAndASlowReader(t *testing.T) {
 	}
 }
 
+func TestWhatAnAgentSaidBeforeItEndedIsNotLost(t *testing.T) {
+	s := newStage(t, "last words", func(o *Options, _ *Launch) { o.Timeouts.drain = time.Millisecond })
+	var i *Instance
+	var got []string
+	started := make(chan struct{})
+	s.onUpdate = func(_ context.Context, v View) {
+		if got = append(got, v.Text); len(got) == 1 {
+			<-started
+			<-i.child.exited
+			<-time.After(20 * time.Millisecond) // the deadline passes
+		}
+	}
+	session := s.session(t)
+	i = session.instance
+	close(started)
+	wait(t, i.Done())
+	assert.Len(t, got, 100)
+}
+
+func TestL04_AKilledAgentDropsItsOffers(t *testing.T) {
+	const open = 100
+	s := newStage(t, "asks by words")
+	session := s.session(t)
+	s.turn(t, session, strings.Repeat("offer 1 s1 c\n", open)+"end")
+	var questions []asked
+	for range open {
+		questions = append(questions, s.next(t))
+	}
+	require.NoError(t, session.instance.child.cmd.Process.Kill())
+	wait(t, session.instance.Done())
+	for _, q := range questions {
+		<-q.ctx.Done()
+		assert.ErrorIs(t, context.Cause(q.ctx), ErrEnded)
+		assert.Equal(t, ByEnd, receive(t, s.answered).Ending)
+	}
+	assert.Empty(t, s.tape.answers())
+}
+
 func TestAWatcherThatNeverReturnsDoesNotOutliveTheAgent(t *testing.T) {
 	s := newStage(t, "floods")
 	stuck := make(chan struct{}, flood)

@@ -23,6 +23,10 @@ type Timeouts struct {
 	Initialize, Session time.Duration
 	// Close: from the end of its input to SIGTERM. Term: from there to SIGKILL.
 	Close, Term time.Duration
+
+	// drain: how long output is still read after the process has gone, since a
+	// process that it left behind may hold its stdout open for ever.
+	drain time.Duration
 }
 
 func (t Timeouts) withDefaults() Timeouts {
@@ -31,7 +35,7 @@ func (t Timeouts) withDefaults() Timeouts {
 		missing time.Duration
 	}{
 		{&t.Initialize, 2 * time.Minute}, {&t.Session, 2 * time.Minute},
-		{&t.Close, 3 * time.Second}, {&t.Term, 3 * time.Second},
+		{&t.Close, 3 * time.Second}, {&t.Term, 3 * time.Second}, {&t.drain, time.Second},
 	} {
 		if *d.value <= 0 {
 			*d.value = d.missing
@@ -118,6 +122,8 @@ func (m *Manager) Start(ctx context.Context, l Launch) (*Instance, error) {
 	}
 	if err := i.launch(l.Command); err != nil {
 		m.forget(i)
+		i.err = err
+		close(i.done) // somebody may be stopping it
 		return nil, errors.Join(err, i.abandon())
 	}
 	if err := i.initialize(ctx); err != nil {

@@ -14,26 +14,33 @@ import (
 // agent. What the policy decides is answered at once; what is left is a person's
 // and waits elsewhere.
 func (m *Manager) handlePermissionRequest(i *Instance, o *acp.Offer, line []byte) {
-	result := decidePermission(i.ctx, i.pipeline, o, i.cancelling(o.Request.SessionID))
 	number := m.offered.Add(1)
+	result := decidePermission(i.ctx, i.pipeline, o, i.cancelling(o.Request.SessionID))
 	if result.Decision.Verdict != pipeline.Pend {
-		i.decided(number, o, line, result)
-		i.conn.send(o.Answer(result))
+		i.settle(number, o, line, result)
 		return
 	}
 	w, err := i.offers.add(i.ctx, number, o)
 	switch {
 	case errors.Is(err, errTooMany):
-		result = cancelled(ReasonTooManyOpen)
-		i.decided(number, o, line, result)
-		i.conn.send(o.Answer(result))
+		i.settle(number, o, line, cancelled(ReasonTooManyOpen))
 		return
 	case err != nil:
 		return // the instance is ending and takes no answers
+	case i.cancelling(o.Request.SessionID) && i.offers.take(w): // meanwhile
+		w.cancel(ErrSessionCancelled)
+		i.settle(number, o, line, cancelled(ReasonSessionCancelled))
+		return
 	}
 	i.decided(number, o, line, result)
 	q := i.question(number, o, line, result)
 	go func() { i.answer(w, m.ask(w.ctx, q)) }()
+}
+
+// settle reports a decision and answers with it.
+func (i *Instance) settle(number uint64, o *acp.Offer, line []byte, r pipeline.Result) {
+	i.decided(number, o, line, r)
+	i.conn.send(o.Answer(r))
 }
 
 // decided logs and reports a decision.
@@ -86,7 +93,10 @@ func (i *Instance) answer(w *openOffer, a Answer) {
 	if selected {
 		line = w.offer.Select(option)
 	}
-	i.conn.send(line)
+	if !i.conn.send(line) {
+		i.over(w, ByEnd, Cancel())
+		return
+	}
 	i.over(w, ByPerson, a)
 }
 

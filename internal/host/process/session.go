@@ -62,7 +62,7 @@ func (i *Instance) NewSession(ctx context.Context, cwd string) (*Session, error)
 
 // LoadSession takes an earlier session up again and replays it as updates.
 func (i *Instance) LoadSession(ctx context.Context, id, cwd string) (*Session, error) {
-	if !i.agent.Capabilities.Load {
+	if !i.about().Capabilities.Load {
 		return nil, &NotSupportedError{acp.MethodLoad}
 	}
 	return i.openSession(ctx, acp.MethodLoad, id, cwd)
@@ -70,7 +70,7 @@ func (i *Instance) LoadSession(ctx context.Context, id, cwd string) (*Session, e
 
 // ResumeSession takes an earlier session up again without replaying it.
 func (i *Instance) ResumeSession(ctx context.Context, id, cwd string) (*Session, error) {
-	if !declared(i.agent.Capabilities.Session.Resume) {
+	if !declared(i.about().Capabilities.Session.Resume) {
 		return nil, &NotSupportedError{acp.MethodResume}
 	}
 	return i.openSession(ctx, acp.MethodResume, id, cwd)
@@ -78,7 +78,7 @@ func (i *Instance) ResumeSession(ctx context.Context, id, cwd string) (*Session,
 
 // ForkSession makes a new session that begins like another one.
 func (i *Instance) ForkSession(ctx context.Context, id, cwd string) (*Session, error) {
-	if !declared(i.agent.Capabilities.Session.Fork) {
+	if !declared(i.about().Capabilities.Session.Fork) {
 		return nil, &NotSupportedError{acp.MethodFork}
 	}
 	return i.openSession(ctx, acp.MethodFork, id, cwd)
@@ -131,7 +131,7 @@ func (i *Instance) sessionServers() (config.SessionServers, *endpoint.Session, e
 		secret, authorization = made, made.Authorization()
 		i.hide(authorization)
 	}
-	servers, err := i.config.SessionServers(i.agent.Capabilities.MCP, authorization)
+	servers, err := i.config.SessionServers(i.about().Capabilities.MCP, authorization)
 	if err != nil || servers.Injected == "" {
 		i.revoke(secret)
 		secret = nil
