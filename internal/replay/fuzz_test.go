@@ -35,9 +35,9 @@ func compareWithOracle(t testing.TB, r Runner, s script) []said {
 
 // Some thousand random programs, the same in every run.
 func TestOracleOnMutations(t *testing.T) {
-	rounds := 40
+	rounds := 8
 	if testing.Short() {
-		rounds = 4
+		rounds = 2
 	}
 	r, all := newRunner(t), scripts(t)
 	rnd := rand.New(rand.NewPCG(1, 2))
