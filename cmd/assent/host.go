@@ -33,8 +33,14 @@ type host struct {
 	typing  bool        // prompts are typed
 	typed   <-chan line // what is typed; nil when nothing is
 	signals chan os.Signal
-	turn    <-chan error // the end of the turn under way; nil without one
-	stops   int          // how often the person wanted this turn to stop
+	turn    <-chan turnEnd // the end of the turn under way; nil without one
+	stops   int            // how often the person wanted this turn to stop
+}
+
+// turnEnd is how a turn ended.
+type turnEnd struct {
+	reason process.StopReason
+	err    error
 }
 
 // line is a line of the person, or the end.
@@ -185,12 +191,13 @@ func (h *host) next() (done bool, err error) {
 	select {
 	case l := <-typed:
 		h.heard(l)
-	case err := <-h.turn:
+	case end := <-h.turn:
 		stopped := h.stops > 0
 		h.turn, h.stops = nil, 0
-		if err != nil {
-			return true, err
+		if end.err != nil {
+			return true, end.err
 		}
+		h.screen.line("turn", "over: %s", display.Line(string(end.reason), maxShownID))
 		if stopped && !h.typing {
 			return true, errInterrupted
 		}
@@ -223,14 +230,11 @@ func (h *host) heard(l line) {
 // say begins a turn.
 func (h *host) say(text string) {
 	h.screen.line("prompt", "%s", display.Line(text, maxShown))
-	turn := make(chan error, 1)
+	turn := make(chan turnEnd, 1)
 	h.turn, h.stops = turn, 0
 	go func() {
 		reason, err := h.session.Prompt(context.Background(), text)
-		if err == nil {
-			h.screen.line("turn", "over: %s", display.Line(string(reason), maxShownID))
-		}
-		turn <- err
+		turn <- turnEnd{reason, err}
 	}()
 }
 

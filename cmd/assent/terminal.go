@@ -39,9 +39,9 @@ func (t *terminal) close() { t.leave.Do(func() { close(t.left) }) }
 // Ask shows the question and waits for the person.
 func (t *terminal) Ask(ctx context.Context, q process.Question) process.Answer {
 	o := &openQuestion{q, make(chan process.Answer, 1)}
+	t.mu.Lock() // shown and open at once: an answer to what was not shown finds nothing
 	t.screen.block("question", append(questionLines(q),
 		fmt.Sprintf("  answer: %d <option>   everything: %d ?   why you are asked: %d why", q.Number, q.Number, q.Number)))
-	t.mu.Lock() // only now: an answer to what was not shown yet must find nothing
 	t.open[q.Number] = o
 	t.mu.Unlock()
 	defer func() {
