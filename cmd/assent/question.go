@@ -84,6 +84,10 @@ type policy struct {
 func (p *policy) Ask(_ context.Context, q process.Question) process.Answer {
 	p.once.Do(p.tell)
 	p.screen.block("question", questionLines(q))
+	return p.screen.given(q, p.choose(q))
+}
+
+func (p *policy) choose(q process.Question) process.Answer {
 	index, reason := 0, pipeline.ReasonOptionChosen
 	switch p.answer {
 	case "allow":

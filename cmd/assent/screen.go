@@ -183,17 +183,36 @@ var endings = map[process.Ending]string{
 	process.ByStop:       "cancelled: the agent is being stopped",
 }
 
-// Answered shows how a question ended.
+// Answered shows how a question ended. A person's answer was shown before it was
+// given, so that it stands before what the agent does with it.
 func (s *screen) Answered(_ context.Context, a process.Answered) {
-	text := "cancelled"
-	if index, ok := a.Answer.Selected(); ok {
-		text = fmt.Sprintf("option %d  %s  %s", index+1, display.Line(a.Option.Kind, maxShownID), display.Line(a.Option.Label, 120))
-	}
-	if why, other := endings[a.Ending]; other {
+	text := answerText(a.Answer, a.Option)
+	why, other := endings[a.Ending]
+	if other {
 		text = why
 	}
 	s.ledger.answered(a, text)
-	s.line("answer", "#%d  %s", a.Number, text)
+	if other {
+		s.line("answer", "#%d  %s", a.Number, text)
+	}
+}
+
+// given shows an answer and passes it on.
+func (s *screen) given(q process.Question, a process.Answer) process.Answer {
+	var option pipeline.Option
+	if index, ok := a.Selected(); ok {
+		option = q.Options[index]
+	}
+	s.line("answer", "#%d  %s", q.Number, answerText(a, option))
+	return a
+}
+
+func answerText(a process.Answer, o pipeline.Option) string {
+	index, selected := a.Selected()
+	if !selected {
+		return "cancelled"
+	}
+	return fmt.Sprintf("option %d  %s  %s", index+1, display.Line(o.Kind, maxShownID), display.Line(o.Label, 120))
 }
 
 // warnUnasked says that the agent ran tools without asking.

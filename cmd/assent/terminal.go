@@ -51,9 +51,9 @@ func (t *terminal) Ask(ctx context.Context, q process.Question) process.Answer {
 	}()
 	select {
 	case a := <-o.answer:
-		return a
+		return t.screen.given(q, a)
 	case <-t.left:
-		return process.Cancel()
+		return t.screen.given(q, process.Cancel())
 	case <-ctx.Done():
 		return process.Cancel()
 	}
