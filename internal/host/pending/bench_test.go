@@ -6,7 +6,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-	"unsafe"
 
 	"github.com/kandev/assent/internal/ratio"
 	"github.com/kandev/assent/pipeline"
@@ -97,7 +96,7 @@ func BenchmarkRegisterResolve(b *testing.B) {
 		}
 		for i := range open {
 			o := &offers[i%benchInstances]
-			if _, err := s.add(o, records[i%benchInstances], nil); err != nil {
+			if _, err := s.add(o, records[i%benchInstances], ""); err != nil {
 				b.Fatal(err)
 			}
 			plain.register(o.Request.SessionID, o.Request.Options)
@@ -107,7 +106,7 @@ func BenchmarkRegisterResolve(b *testing.B) {
 			Subject: func(n int) {
 				for i := range n {
 					o := &offers[i%benchInstances]
-					id, err := s.add(o, records[i%benchInstances], nil)
+					id, err := s.add(o, records[i%benchInstances], "")
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -136,7 +135,10 @@ func BenchmarkRegisterResolve(b *testing.B) {
 	}
 }
 
-func BenchmarkEntrySize(b *testing.B) { fmt.Println(unsafe.Sizeof(entry{}), unsafe.Sizeof(Snapshot{})) }
+// BenchmarkMemory reports what an open offer holds beyond its text.
+func BenchmarkMemory(b *testing.B) {
+	ratio.Value(b, "pending_bytes_per_open_offer", bytesPerOffer(100_000, benchLine), 256)
+}
 
 // BenchmarkList compares a page of snapshots with a copy of as many structs.
 func BenchmarkList(b *testing.B) {
@@ -162,12 +164,4 @@ func BenchmarkList(b *testing.B) {
 		},
 	})
 	_ = out
-}
-
-func BenchmarkDescribe(b *testing.B) {
-	o := benchOffer(1, nil)
-	b.ReportAllocs()
-	for b.Loop() {
-		describe(&o, DefaultMaxDetail)
-	}
 }

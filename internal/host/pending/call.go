@@ -72,7 +72,7 @@ func members(text []byte) []member {
 	if len(text) == 0 || jsontext.Value(text).Kind() != '{' {
 		return nil
 	}
-	var out []member
+	out := []member{}
 	dec := lenient(text)
 	_, err := dec.ReadToken()
 	for err == nil && dec.PeekKind() == '"' {

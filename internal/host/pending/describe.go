@@ -29,13 +29,13 @@ func describe(o *Offer, maxDetail int) (record, source, bool) {
 		title = unquote(c.title)
 	}
 	r := record{
-		reason: o.Result.Decision.Reason, stage: o.Result.Stage,
 		allow: newChoice(pipeline.LeastAllow(o.Request.Options, o.Hint)),
 		deny:  newChoice(pipeline.LeastReject(o.Request.Options, o.Hint)),
 	}
 	a := project(o, &c, title)
 	texts := [fields]string{
 		fieldSession: o.Request.SessionID, fieldID: o.ID.String(),
+		fieldReason: string(o.Result.Decision.Reason), fieldStage: string(o.Result.Stage),
 		fieldType: a.Type, fieldTitle: a.Title, fieldCommand: a.Command, fieldPath: a.Path, fieldDestination: a.Destination,
 		fieldServer: a.Server, fieldTool: a.Tool,
 	}

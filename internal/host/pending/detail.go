@@ -1,8 +1,10 @@
 package pending
 
 import (
+	"encoding/binary"
 	"fmt"
 	"log/slog"
+	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -50,13 +52,41 @@ func (s *Store) Detail(key Key) (Detail, error) {
 	if err != nil {
 		return Detail{}, err
 	}
-	return e.detail.render(), nil
+	src := unpack(e.detail)
+	return src.render(), nil
 }
 
-// source is what is kept of an open offer for [Store.Detail]. It never changes.
+// source is what is kept of an open offer for [Store.Detail].
 type source struct {
 	title, arguments, content string
 	left                      int // bytes that were not kept
+}
+
+// sourceHeader is the size of what stands in front of a packed source: the sizes
+// of title and arguments, and what is left, in four bytes each.
+const sourceHeader = 12
+
+// pack makes one string of a source; an empty one for an empty source. Offers are
+// many, and every string costs more than its text.
+func (s *source) pack() string {
+	if s.title == "" && s.arguments == "" && s.content == "" && s.left == 0 {
+		return ""
+	}
+	b := make([]byte, 0, sourceHeader+len(s.title)+len(s.arguments)+len(s.content))
+	for _, n := range []int{len(s.title), len(s.arguments), s.left} {
+		b = binary.BigEndian.AppendUint32(b, uint32(min(n, math.MaxUint32)))
+	}
+	return string(append(append(append(b, s.title...), s.arguments...), s.content...))
+}
+
+func unpack(packed string) (s source) {
+	if packed == "" {
+		return source{}
+	}
+	size := func(i int) int { return int(binary.BigEndian.Uint32([]byte(packed[4*i : 4*i+4]))) }
+	text := packed[sourceHeader:]
+	title, arguments := size(0), size(0)+size(1)
+	return source{title: text[:title], arguments: text[title:arguments], content: text[arguments:], left: size(2)}
 }
 
 // smallDetail is what is kept of an offer when all of them together have too much.
@@ -100,38 +130,28 @@ func withoutMeta(object []member) []byte {
 	return append(b, '}')
 }
 
-// hold keeps a source until release. When all of them together have too much,
-// little is kept of it.
-func (s *Store) hold(src source) *source {
-	if src.size() == 0 {
-		return nil
+// hold counts a source as kept, until release, and packs it. When all of them
+// together have too much, little is kept of it.
+func (s *Store) hold(src source) string {
+	packed := src.pack()
+	if s.details.Add(int64(len(packed))) <= int64(s.config.MaxDetails) {
+		return packed
 	}
-	if s.details.Add(int64(src.size())) > int64(s.config.MaxDetails) {
-		s.details.Add(-int64(src.size()))
-		small := newSource(src.title, &call{rawInput: []byte(src.arguments), content: []byte(src.content)}, smallDetail)
-		small.left += src.left
-		src = small
-		s.details.Add(int64(src.size()))
-	}
-	return &src
+	s.release(packed)
+	small := newSource(src.title, &call{rawInput: []byte(src.arguments), content: []byte(src.content)}, smallDetail)
+	small.left += src.left
+	packed = small.pack()
+	s.details.Add(int64(len(packed)))
+	return packed
 }
 
-func (s *Store) release(src *source) {
-	if src != nil {
-		s.details.Add(-int64(src.size()))
-	}
-}
-
-func (s *source) size() int { return len(s.title) + len(s.arguments) + len(s.content) }
+func (s *Store) release(packed string) { s.details.Add(-int64(len(packed))) }
 
 // maxRendered bounds each text of a detail: escapes make texts longer.
 const maxRendered = 1 << 20
 
 // render makes the detail. What was cut is shown as raw text.
 func (s *source) render() Detail {
-	if s == nil {
-		return Detail{}
-	}
 	show := func(text string) string { return display.Text(text, maxRendered) }
 	d := Detail{Title: show(s.title), Arguments: show(s.arguments), Left: s.left}
 	list := elements([]byte(s.content))

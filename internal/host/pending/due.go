@@ -6,43 +6,48 @@ import (
 )
 
 // dueHeap holds the open offers that the clock has to look at, the next one first.
-type dueHeap []*entry
+type dueHeap []dueOffer
+
+type dueOffer struct {
+	at int64 // nanoseconds since the store's epoch
+	e  *entry
+}
 
 func (h dueHeap) Len() int           { return len(h) }
-func (h dueHeap) Less(i, j int) bool { return h[i].due < h[j].due }
+func (h dueHeap) Less(i, j int) bool { return h[i].at < h[j].at }
 func (h dueHeap) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]
-	h[i].place, h[j].place = int32(i), int32(j)
+	h[i].e.place, h[j].e.place = int32(i), int32(j)
 }
 
 // Push is for container/heap.
 func (h *dueHeap) Push(x any) {
-	e := x.(*entry)
-	e.place = int32(len(*h))
-	*h = append(*h, e)
+	d := x.(dueOffer)
+	d.e.place = int32(len(*h))
+	*h = append(*h, d)
 }
 
 // Pop is for container/heap.
 func (h *dueHeap) Pop() any {
 	last := len(*h) - 1
-	e := (*h)[last]
-	(*h)[last] = nil
+	d := (*h)[last]
+	(*h)[last] = dueOffer{}
 	*h = (*h)[:last]
-	e.place = -1
-	return e
+	d.e.place = -1
+	return d
 }
 
 // schedule gives an offer the next moment at which the clock looks at it, if
 // there is one.
 func (s *Store) schedule(e *entry) {
-	e.place, e.due = -1, e.expires
+	at := e.expires
 	if s.config.Unseen > 0 && !s.seen(e) {
-		if unseen := s.since(e.at.Add(s.config.Unseen)); e.due == 0 || unseen < e.due {
-			e.due = unseen
+		if unseen := s.since(e.at.Add(s.config.Unseen)); at == 0 || unseen < at {
+			at = unseen
 		}
 	}
-	if e.due != 0 {
-		heap.Push(&s.due, e)
+	if at != 0 {
+		heap.Push(&s.due, dueOffer{at, e})
 	}
 }
 
@@ -52,26 +57,19 @@ func (s *Store) arm() {
 	if len(s.due) == 0 || s.closed {
 		return
 	}
-	first := s.due[0].due
+	first := s.due[0].at
 	if s.armed && s.armedFor <= first {
 		return
 	}
-	s.disarm()
 	s.armed, s.armedFor = true, first
 	s.firing.Add(1)
 	wait := time.Duration(first - s.since(time.Now()))
-	if s.timer == nil {
+	switch {
+	case s.timer == nil:
 		s.timer = time.AfterFunc(wait, s.fire)
-		return
+	case s.timer.Reset(wait):
+		s.firing.Done() // for the time at which it does not fire any more
 	}
-	s.timer.Reset(wait)
-}
-
-func (s *Store) disarm() {
-	if s.armed && s.timer.Stop() {
-		s.firing.Done()
-	}
-	s.armed = false
 }
 
 // fire ends the offers that are due. The timer is armed again before anything is
@@ -81,8 +79,8 @@ func (s *Store) fire() {
 	s.mu.Lock()
 	s.armed = false
 	var ended []delivery
-	for now := s.since(time.Now()); len(s.due) > 0 && s.due[0].due <= now; {
-		e := heap.Pop(&s.due).(*entry)
+	for now := s.since(time.Now()); len(s.due) > 0 && s.due[0].at <= now; {
+		e := heap.Pop(&s.due).(dueOffer).e
 		switch {
 		case e.expires != 0 && e.expires <= now:
 			ended = append(ended, s.expire(e))

@@ -2,16 +2,12 @@ package pending
 
 import (
 	"time"
-
-	"github.com/kandev/assent/pipeline"
 )
 
-// record is what is kept of an offer: all of its text in one string, and where
+// record is what is shown of an offer: all of its text in one string, and where
 // the fields end in it. It never changes, so snapshots share the text.
 type record struct {
 	text        string
-	reason      pipeline.Reason
-	stage       pipeline.Name
 	ends        [fields]uint16
 	options     uint16
 	allow, deny choice
@@ -21,6 +17,8 @@ type record struct {
 const (
 	fieldSession = iota
 	fieldID
+	fieldReason
+	fieldStage
 	fieldType
 	fieldTitle
 	fieldCommand
@@ -52,12 +50,11 @@ type entry struct {
 	instance *instance
 	links    [2]link
 	chain    *entry // the next one in its bucket of the index
-	due      int64  // when the clock looks at it next: nanoseconds since the store's epoch
-	expires  int64  // when it expires, like due; 0: never
+	expires  int64  // when it expires: nanoseconds since the store's epoch; 0: never
 	deliver  func(Outcome) error
-	detail   *source
-	place    int32 // in the heap; -1: not there
-	reject   bool  // what its expiry does
+	detail   string // for Store.Detail, packed
+	place    int32  // in the heap; -1: not there
+	reject   bool   // what its expiry does
 }
 
 // instance groups the open offers of one agent process.

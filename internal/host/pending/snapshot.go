@@ -167,7 +167,8 @@ func (e *entry) snapshot(id RequestID) (s Snapshot) {
 func (e *entry) writeSnapshot(s *Snapshot, id RequestID) {
 	s.Instance, s.Session, s.Request = e.instance.id, e.field(fieldSession), id
 	s.Sequence, s.Opened = e.seq, e.at
-	s.Reason, s.Stage, s.Options = e.reason, e.stage, e.optionList()
+	s.Reason, s.Stage = pipeline.Reason(e.field(fieldReason)), pipeline.Name(e.field(fieldStage))
+	s.Options = e.optionList()
 	for i := fieldType; i < fields; i++ {
 		if e.ends[i] == e.ends[i-1] {
 			continue // most fields of most offers

@@ -126,7 +126,7 @@ func (s *Store) Register(o Offer) (RequestID, error) {
 }
 
 // add is Register for an offer that has been described.
-func (s *Store) add(o *Offer, rec record, detail *source) (RequestID, error) {
+func (s *Store) add(o *Offer, rec record, detail string) (RequestID, error) {
 	e := &entry{record: rec, at: time.Now(), deliver: o.Deliver, detail: detail, place: -1}
 	expiry := o.Expiry
 	if expiry.After == 0 {
@@ -290,8 +290,8 @@ func (s *Store) Close() {
 		ended = append(ended, s.end(e, endClosed, cancelled))
 		e = next
 	}
-	if s.timer != nil {
-		s.disarm()
+	if s.timer != nil && s.timer.Stop() {
+		s.firing.Done()
 	}
 	for w := range s.watchers {
 		close(w.events)
