@@ -93,13 +93,14 @@ func (c *oracleCall) merge(u *node, start bool) {
 		return
 	}
 	server, tool := shortText(raw.get("server")), shortText(raw.get("tool"))
-	duplicate := false
+	unclear := false // Silent: what a key of bad text, or a very long one, says beside them
 	for i, m := range membersOf(raw) {
+		unclear = unclear || m.bad || len(m.key) > longest
 		for _, other := range raw.members[:i] {
-			duplicate = duplicate || m.key == other.key
+			unclear = unclear || m.key == other.key
 		}
 	}
-	if duplicate || (x.server != "" || x.tool != "") && (server != x.server || tool != x.tool) {
+	if unclear || (x.server != "" || x.tool != "") && (server != x.server || tool != x.tool) {
 		x.conflict = true
 		return
 	}
