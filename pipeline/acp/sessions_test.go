@@ -89,6 +89,7 @@ func TestSessions(t *testing.T) {
 		"the agent asks like a client": {[]string{strings.TrimPrefix(newSession("1", hostsList), ">"), made("1", "s")}, pipeline.Session{}},
 		"the client's response":        {[]string{newSession("1", hostsList), ">" + made("1", "s")}, pipeline.Session{}},
 		"another method":               {[]string{`>{"id":1,"method":"session/list","params":{"mcpServers":` + hostsList + `}}`, made("1", "s")}, pipeline.Session{}},
+		"an id of bad text":            {[]string{newSession(`"\ud800"`, hostsList), made(`"\ud800"`, "s")}, untrusted(pipeline.Session{})},
 		"a method of two":              {[]string{strings.Replace(newSession("1", hostsList), `"params"`, `"method":"x","params"`, 1), made("1", "s")}, untrusted(known(unlisted))},
 		"noise is no answer":           {[]string{onSession("1", "load", "s", otherList), "!noise:" + `{"id":1,"error":{x}}`}, unsettled(pipeline.Session{})},
 		"an error that is null":        {[]string{newSession("1", hostsList), made("1", "s"), onSession("2", "load", "s", otherList), `{"id":2,"error":null}`}, untrusted(known(others()))},
