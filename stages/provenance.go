@@ -140,5 +140,5 @@ func injectorsHeaders(headers []pipeline.Header, authorization string) bool {
 // reservedLooking says whether agents may take the entry for the reserved name,
 // or whether it has a name that could not be read.
 func (s *Provenance) reservedLooking(e *pipeline.Server) bool {
-	return e.Malformed && e.Name == "" || becomes(e.Name, s.reserved)
+	return e.Malformed && e.Name == "" || pipeline.FlatName(e.Name) == s.reserved
 }

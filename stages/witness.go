@@ -48,11 +48,10 @@ func (Witness) Evaluate(_ context.Context, ev pipeline.Evaluation) (pipeline.Dec
 	return pipeline.Decision{Verdict: pipeline.Continue, Reason: ReasonWitnessed}, nil
 }
 
-// offers looks for a tool among those that the endpoint offered. Agents replace
-// each character outside [A-Za-z0-9_-] of a tool's name by "_".
+// offers looks for a tool among those that the endpoint offered.
 func offers(tools []string, tool string) bool {
 	for _, offered := range tools {
-		if becomes(offered, tool) {
+		if pipeline.FlatName(offered) == tool {
 			return true
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"net/url"
 	"strings"
+
+	"github.com/kandev/assent/pipeline"
 )
 
 // CodexTokenVariable is the environment variable from which Codex reads the
@@ -77,7 +79,7 @@ func codexServerArgs(name, address string) []string {
 // codexTakes says whether a server can be given to Codex on the command line,
 // or why not.
 func codexTakes(s MCPServer) (WarningCode, bool) {
-	if FlatName(s.Name) != s.Name {
+	if pipeline.FlatName(s.Name) != s.Name {
 		return WarnCodexName, false // Codex splits the key at dots and refuses other characters
 	}
 	switch {

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
+
+	"github.com/kandev/assent/pipeline"
 )
 
 // URLs of the injected server. The decision compares them byte for byte.
@@ -17,7 +18,7 @@ func sseURL(port int) string { return "http://localhost:" + strconv.Itoa(port) +
 func (c *InstanceConfig) inject(port int) {
 	kept := make(Servers, 0, len(c.MCPServers)+2)
 	for _, s := range c.MCPServers {
-		if FlatName(s.Name) == c.ReservedName {
+		if pipeline.FlatName(s.Name) == c.ReservedName {
 			c.warn(Warning{Code: WarnReplaced, Server: s.Name})
 			continue
 		}
@@ -46,18 +47,6 @@ func (c InstanceConfig) isInjectedEntry(s MCPServer) bool {
 	return s.Type == TypeHTTP && s.URL == mcpURL(c.Port) || s.Type == TypeSSE && s.URL == sseURL(c.Port)
 }
 
-// FlatName is a server's name as agents write it into the names of its tools:
-// each character outside [A-Za-z0-9_-] is replaced by "_".
-func FlatName(name string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-':
-			return r
-		}
-		return '_'
-	}, name)
-}
-
 // checkServers refuses lists that could not be sent or whose names are not
 // unique, and warns of names that agents may confuse. It runs after injection.
 func (c *InstanceConfig) checkServers() error {
@@ -73,10 +62,10 @@ func (c *InstanceConfig) checkServers() error {
 			return fmt.Errorf("config: MCP server %d: the name %q is used twice: rename or remove one of the two", i+1, s.Name)
 		}
 		exact[s.Name] = true
-		if other, ok := flat[FlatName(s.Name)]; ok {
+		if other, ok := flat[pipeline.FlatName(s.Name)]; ok {
 			c.warn(Warning{Code: WarnSameFlatName, Server: s.Name, Other: other})
 		}
-		flat[FlatName(s.Name)] = s.Name
+		flat[pipeline.FlatName(s.Name)] = s.Name
 	}
 	return nil
 }
