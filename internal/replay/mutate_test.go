@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/kandev/assent/pipeline"
 )
 
 // mutate changes a script as a program of bytes says: lines, JSON structure and
@@ -17,6 +19,10 @@ func (s script) mutate(program []byte) script {
 			break
 		}
 		op, at := p.next(), p.pick(len(s.lines))
+		if op >= 240 {
+			s.mutateInstance(op, p)
+			continue
+		}
 		switch line := &s.lines[at]; op % 16 {
 		case 0:
 			s.lines = slices.Delete(s.lines, at, at+1)
@@ -38,6 +44,23 @@ func (s script) mutate(program []byte) script {
 	}
 	return s
 }
+
+// mutateInstance changes the settings of the agent's instance.
+func (s *script) mutateInstance(op byte, p *tape) {
+	switch op % 4 {
+	case 0:
+		s.instance.Agent = pipeline.Agent(agents[p.pick(len(agents))])
+	case 1:
+		s.instance.AutoApprove = !s.instance.AutoApprove
+	case 2:
+		s.instance.Port = []int{0, 1, 9, 41001, 65535}[p.pick(5)]
+		s.instance.Injected = s.instance.Injected && s.instance.Port > 0
+	case 3:
+		s.placeholder = ""
+	}
+}
+
+var agents = []string{"claude-acp", "codex-acp", "qwen-acp", "zed-codex-acp", "opencode-acp", "gemini-acp", "acme-acp", ""}
 
 // tape hands out the program's bytes; behind the end there are zeros.
 type tape struct{ rest []byte }

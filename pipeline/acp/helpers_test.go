@@ -14,8 +14,6 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
-	// hostsTool is a qualified name of the injected server.
-	hostsTool = "mcp__kandev__list_tasks"
 	// yesNo are the options of most offers.
 	yesNo = `[{"optionId":"yes","name":"Yes","kind":"allow_once"},{"optionId":"no","name":"No","kind":"reject_once"}]`
 	// hostsList is a server list with the injected server.
