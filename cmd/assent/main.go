@@ -21,6 +21,7 @@ type commands struct {
 	Run     runCommand     `cmd:"" help:"Run one agent in this terminal and answer its permission requests."`
 	Replay  replayCommand  `cmd:"" help:"Send recorded traffic through the pipeline and show each decision."`
 	Check   checkCommand   `cmd:"" help:"Run case files and compare each decision with what the case wants."`
+	Audit   auditCommand   `cmd:"" help:"Read audit files: what was decided, by whom, and why."`
 	Version versionCommand `cmd:"" help:"Show the version, and the agents and versions that the dialects were tested with."`
 
 	DemoAgent demoAgentCommand `cmd:"" hidden:""`
