@@ -74,7 +74,7 @@ func TestWrongUsage(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no command":              {nil, `assent: command line: expected one of "run", "replay", "check", "version" (try --help)`},
+		"an unknown command":      {[]string{"frob"}, "assent: command line: unexpected argument frob (try --help)"},
 		"no agent":                {[]string{"run"}, "assent: run: no agent was given (as in: assent run --agent claude-acp -- claude-agent-acp; or try: assent run --demo)"},
 		"an unknown flag":         {[]string{"run", "--frob"}, "assent: run: unknown flag --frob (try --help)"},
 		"an unknown answer":       {[]string{"run", "--on-pending", "maybe"}, `assent: run: --on-pending must be one of "allow","reject","cancel","" but got "maybe" (try --help)`},
