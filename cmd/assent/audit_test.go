@@ -1,0 +1,131 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kandev/assent/internal/host/audit"
+	"github.com/kandev/assent/pipeline"
+)
+
+// auditFile writes an audit file: yesterday's approval, today's question and its
+// answer, and a net.
+func auditFile(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	log, err := audit.Open(path, audit.Options{})
+	require.NoError(t, err)
+	tool, _ := pipeline.NewIdentity(pipeline.ClaimTool("kandev", "list_tasks"))
+	log.Append(audit.Record{
+		Time: time.Now().Add(-24 * time.Hour), Event: audit.Decision, Instance: "1", Agent: "claude-acp", Session: "s,1", Request: "1",
+		Verdict: pipeline.Select, Stage: "option", Reason: "injected_mcp", OptionKind: pipeline.AllowOnce, Tool: tool,
+	})
+	log.Append(audit.Record{Event: audit.Decision, Instance: "2", Agent: "codex-acp", Session: "s\u202e2", Request: "2", Stage: "pending", Reason: "name_absent"})
+	log.Append(audit.Record{
+		Event: audit.Answer, Instance: "2", Agent: "codex-acp", Session: "s\u202e2", Request: "2", Verdict: pipeline.Cancel,
+		Reason: "person_denied", By: "anna", Surface: "terminal", Waited: 83 * time.Second,
+	})
+	log.Append(audit.Record{Event: audit.NetFired, Instance: "1", Net: audit.Tripwire})
+	require.NoError(t, log.Close(t.Context()))
+	return path
+}
+
+func TestAuditTable(t *testing.T) {
+	code, out, errs := runIt(t, "audit", auditFile(t))
+	require.Equal(t, exitGood, code, errs)
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	require.Len(t, lines, 5)
+	for i, want := range []string{
+		`^time +event +verdict +why +tool +option +by +waited +instance +session$`,
+		`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}Z +decision +select +option/injected_mcp +kandev/list_tasks +allow_once +1 +s,1$`,
+		`decision +pend +pending/name_absent +2 +s\\u202e2$`,
+		`answer +cancel +person_denied +anna via terminal +1m23s +2 +s\\u202e2$`,
+		`net +tripwire +1$`,
+	} {
+		assert.Regexp(t, want, lines[i])
+	}
+	assert.Empty(t, errs)
+}
+
+func TestAuditJSONIsTheFile(t *testing.T) {
+	path := auditFile(t)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	code, out, errs := runIt(t, "audit", "--json", path)
+	require.Equal(t, exitGood, code, errs)
+	assert.Equal(t, string(text), out)
+}
+
+func TestAuditFilters(t *testing.T) {
+	path := auditFile(t)
+	for args, want := range map[string]int{
+		"":                                  4,
+		"--since 1h":                        3,
+		"--since 2d --until 1h":             1,
+		"--since 2001-01-01":                4,
+		"--until 2001-01-01T10:00":          0,
+		"--until 2001-01-01T10:00:00+02:00": 0,
+		"--verdict select,cancel":           2,
+		"--event net":                       1,
+		"--reason name_absent":              1,
+		"--stage option":                    1,
+		"--tool list_tasks":                 1,
+		"--agent codex-acp":                 2,
+		"--instance 1":                      2,
+		"--session s,1":                     1,
+		"--instance 2 --verdict pend":       1,
+	} {
+		code, out, errs := runIt(t, append(append([]string{"audit", "--json"}, strings.Fields(args)...), path)...)
+		assert.Equal(t, exitGood, code, "%s: %s", args, errs)
+		assert.Equal(t, want, strings.Count(out, "\n"), args)
+	}
+}
+
+func TestAuditFollowsRotation(t *testing.T) {
+	path := auditFile(t)
+	require.NoError(t, os.Rename(path, path+".000001"))
+	_, out, _ := runIt(t, "audit", "--json", path)
+	assert.Equal(t, 4, strings.Count(out, "\n"))
+}
+
+func TestAuditCutLine(t *testing.T) {
+	path := auditFile(t)
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = f.WriteString(`{"time":"2026-`)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	code, out, errs := runIt(t, "audit", path)
+	assert.Equal(t, exitGood, code)
+	assert.Equal(t, 5, strings.Count(out, "\n"))
+	assert.Equal(t, "assent: audit: "+path+":5: the line is cut, its writer was stopped there or the disk was full; it is left out\n", errs)
+}
+
+func TestAuditErrors(t *testing.T) {
+	path := auditFile(t)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, append([]byte("a\n\x1b[31m\n"), text...), 0o600))
+	code, out, errs := runIt(t, "audit", path)
+	assert.Equal(t, exitUsage, code)
+	assert.Equal(t, 5, strings.Count(out, "\n"), "the rest is shown")
+	assert.Equal(t, "assent: audit: "+path+":1: no record: not well-formed JSON, or a member of another type, and so for 1 more (all other lines were read)\n", errs)
+
+	code, _, errs = runIt(t, "audit", "nothing.jsonl")
+	assert.Equal(t, exitUsage, code)
+	assert.Equal(t, "assent: audit: nothing.jsonl: no such file or directory\n", errs)
+	for _, args := range [][]string{
+		{"--since", "yesterday", path}, {"--since", "-5m", path}, {"--verdict", "continue", path}, {"--event", "x", path}, {},
+	} {
+		code, _, errs := runIt(t, append([]string{"audit"}, args...)...)
+		assert.Equal(t, exitUsage, code, args)
+		assert.Equal(t, 1, strings.Count(errs, "\n"), errs)
+		assert.True(t, strings.HasPrefix(errs, "assent: audit: "), errs)
+	}
+}
