@@ -14,5 +14,5 @@ func TestFlatName(t *testing.T) {
 	} {
 		assert.Equal(t, want, pipeline.FlatName(name))
 	}
-	assert.Zero(t, testing.AllocsPerRun(10, func() { pipeline.FlatName("kandev") }))
+	assert.Zero(t, testing.AllocsPerRun(10, func() { _ = pipeline.FlatName("kandev") }))
 }

@@ -72,7 +72,7 @@ func TestParseQualifiedName(t *testing.T) {
 
 func TestParseQualifiedNameAllocations(t *testing.T) {
 	for _, c := range parserRows {
-		assert.Zero(t, testing.AllocsPerRun(10, func() { pipeline.ParseQualifiedName(c.name) }), c.name)
+		assert.Zero(t, testing.AllocsPerRun(10, func() { _, _, _ = pipeline.ParseQualifiedName(c.name) }), c.name)
 	}
 }
 

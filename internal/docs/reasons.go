@@ -7,7 +7,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -40,25 +39,36 @@ func Reasons(root string) (string, error) {
 }
 
 func reasonRows(dir string) (rows []string, err error) {
-	files := token.NewFileSet()
-	packages, err := parser.ParseDir(files, dir, func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, parser.ParseComments)
+	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range sortedFiles(packages) {
-		for _, decl := range name.Decls {
-			constants, ok := decl.(*ast.GenDecl)
-			if !ok || constants.Tok != token.CONST {
-				continue
-			}
-			for _, spec := range constants.Specs {
-				if row, ok := reasonRow(spec.(*ast.ValueSpec), constants); ok {
-					rows = append(rows, row)
-				}
+	for _, path := range paths { // in the order of their names
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, fileRows(file)...)
+	}
+	return rows, nil
+}
+
+func fileRows(file *ast.File) (rows []string) {
+	for _, decl := range file.Decls {
+		constants, ok := decl.(*ast.GenDecl)
+		if !ok || constants.Tok != token.CONST {
+			continue
+		}
+		for _, spec := range constants.Specs {
+			if row, ok := reasonRow(spec.(*ast.ValueSpec), constants); ok {
+				rows = append(rows, row)
 			}
 		}
 	}
-	return rows, nil
+	return rows
 }
 
 // reasonRow is the line of one constant, if it is a reason with its own text.
