@@ -18,12 +18,11 @@ func wellFormed(b []byte) bool {
 
 // valueEnd is where the well-formed value ends that begins at the given place.
 func valueEnd(b []byte, at int) (end int, ok bool) {
-	var few [64]byte // deeper nesting costs an allocation
-	v := validator{b: b, i: at, open: few[:0]}
+	v := validator{b: b, i: at}
 	if !v.value() {
 		return v.i, false
 	}
-	for len(v.open) > 0 {
+	for v.depth > 0 {
 		v.space()
 		if !v.next() {
 			return v.i, false
@@ -35,7 +34,35 @@ func valueEnd(b []byte, at int) (end int, ok bool) {
 type validator struct {
 	b    []byte
 	i    int
-	open []byte // the containers that are open, each '{' or '['
+
+	// The containers that are open, each '{' or '[': the first ones in few, so
+	// that ordinary nesting costs no allocation.
+	depth int
+	few   [64]byte
+	more  []byte
+}
+
+func (v *validator) push(c byte) {
+	if v.depth < len(v.few) {
+		v.few[v.depth] = c
+	} else {
+		v.more = append(v.more, c)
+	}
+	v.depth++
+}
+
+func (v *validator) top() byte {
+	if v.depth <= len(v.few) {
+		return v.few[v.depth-1]
+	}
+	return v.more[len(v.more)-1]
+}
+
+func (v *validator) pop() {
+	if v.depth > len(v.few) {
+		v.more = v.more[:len(v.more)-1]
+	}
+	v.depth--
 }
 
 func (v *validator) space() { v.i = skipSpace(v.b, v.i) }
@@ -53,10 +80,9 @@ func (v *validator) take(c byte) bool {
 
 // next moves over what follows a value, or the beginning, of an open container.
 func (v *validator) next() bool {
-	last := len(v.open) - 1
-	inObject := v.open[last] == '{'
+	inObject := v.top() == '{'
 	if inObject && v.take('}') || !inObject && v.take(']') {
-		v.open = v.open[:last]
+		v.pop()
 		return true
 	}
 	if !v.take(',') {
@@ -89,7 +115,7 @@ func (v *validator) value() bool {
 			return v.text()
 		case '{':
 			v.i++
-			v.open = append(v.open, c)
+			v.push(c)
 			v.space()
 			if v.at('}') {
 				return true // next closes it
@@ -104,7 +130,7 @@ func (v *validator) value() bool {
 			v.space()
 		case '[':
 			v.i++
-			v.open = append(v.open, c)
+			v.push(c)
 			v.space()
 			if v.at(']') {
 				return true
