@@ -110,7 +110,8 @@ func shallowValue(value []byte) pipeline.Meta {
 	return pipeline.MetaText(string(text))
 }
 
-// keep copies text out of a line; the frequent words cost no allocation.
+// keep copies text out of a line. The words that real agents send all the time
+// cost no allocation.
 func keep(text []byte) string {
 	switch string(text) {
 	case pipeline.AllowOnce:
@@ -135,6 +136,18 @@ func keep(text []byte) string {
 		return "dynamic"
 	case "other":
 		return "other"
+	case "allow-once":
+		return "allow-once"
+	case "allow-with-updates":
+		return "allow-with-updates"
+	case "allow":
+		return "allow"
+	case "reject":
+		return "reject"
+	case "Yes":
+		return "Yes"
+	case "No":
+		return "No"
 	}
 	return string(text)
 }

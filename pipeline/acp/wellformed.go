@@ -32,8 +32,8 @@ func valueEnd(b []byte, at int) (end int, ok bool) {
 }
 
 type validator struct {
-	b    []byte
-	i    int
+	b []byte
+	i int
 
 	// The containers that are open, each '{' or '[': the first ones in few, so
 	// that ordinary nesting costs no allocation.
