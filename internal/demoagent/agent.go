@@ -27,6 +27,7 @@ type agent struct {
 	peer     *peer
 	sessions sessions
 	calls    atomic.Uint64  // numbers tool calls and messages
+	loan     loan           // for [Borrows]
 	work     sync.WaitGroup // whatever has to end before Run does
 
 	logMu  sync.Mutex

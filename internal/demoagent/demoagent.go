@@ -30,6 +30,8 @@ type Options struct {
 	Version string
 	// ShellCommand is what the prompt "shell" runs; empty means a harmless echo.
 	ShellCommand string
+	// Act that the agent plays; by default it is honest.
+	Act Act
 
 	connectTimeout time.Duration // shortened by tests
 }
@@ -57,6 +59,9 @@ var ErrStuck = errors.New("demoagent: what was under way did not end in time and
 // ends stays behind until in ends. On stderr it says what a person may need to
 // know, one line each; it may be nil.
 func Run(ctx context.Context, in io.Reader, out, stderr io.Writer, opts Options) error {
+	if err := opts.Act.check(); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	a := newAgent(ctx, cancel, out, stderr, opts.withDefaults())
@@ -97,15 +102,15 @@ func (a *agent) end() bool {
 	}
 }
 
-// Main runs the agent on the process's standard input and output and returns the
-// exit code: 0 when the input ended or the process was told to stop, else 1.
+// Main runs the agent on the process's standard input and output, in the act that
+// [ActVariable] chooses, and returns the exit code: 0 when the input ended or the process was told to stop, else 1.
 func Main() int {
 	if info, err := os.Stdin.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
 		fmt.Fprintln(os.Stderr, "demoagent: this is an ACP agent: it reads JSON-RPC lines, not words; start it with a client, as in: assent run -- demoagent")
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	err := Run(ctx, os.Stdin, os.Stdout, os.Stderr, Options{})
+	err := Run(ctx, os.Stdin, os.Stdout, os.Stderr, Options{Act: actFromEnvironment()})
 	if err != nil && ctx.Err() == nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

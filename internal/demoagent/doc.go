@@ -9,6 +9,9 @@
 // (reject, cancelled, an option that was not offered, a JSON-RPC error, a
 // malformed answer) means that the tool does not run and the turn goes on.
 //
+// It can also play an [Act]: be an agent that does not do what it asked for, so
+// that one sees what the nets of a host catch.
+//
 // What it reads is read strictly: a message with duplicate keys or bad text is
 // refused. Prompts never choose a shell command. Header values, URLs and the
 // environment of servers appear in nothing that it sends or logs.

@@ -35,6 +35,8 @@ func commands() []command {
 		{"other", `calls a tool of the first server that is not named "kandev"; the words behind it are its text`, true, []step{otherTool}},
 		{"shell", "runs a harmless shell command", false, []step{shell}},
 		{"mixed", `creates a task, calls a tool of another server, and runs a shell command; the words behind it are the task's title`, true, []step{createTask, otherTool, shell}},
+		{"list-tasks", "lists all tasks", false, []step{listTasks}},
+		{"shadow", "says how to see what happens when an agent does not do what it asked for", false, []step{shadow}},
 		{"help", "says this", false, []step{func(t *turn, _ string) { t.say(Help()) }}},
 	}
 }
@@ -44,7 +46,7 @@ func Help() string {
 	var b strings.Builder
 	b.WriteString("I am a demo agent without a model. I understand these words, one after the other:\n")
 	for _, c := range commands() {
-		b.WriteString("  " + c.word + strings.Repeat(" ", 7-len(c.word)) + c.does + "\n")
+		b.WriteString("  " + c.word + strings.Repeat(" ", 12-len(c.word)) + c.does + "\n")
 	}
 	b.WriteString(`For example: plan "Write the release notes" shell`)
 	return b.String()

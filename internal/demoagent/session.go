@@ -214,7 +214,7 @@ func (a *agent) connect(ctx context.Context, p sessionParams) []*server {
 		seen[e.Name] = true
 		s := &server{name: e.Name}
 		servers = append(servers, s)
-		opening.Go(func() { s.open(ctx, e, p.CWD, a.opts) })
+		opening.Go(func() { a.openAs(ctx, s, e, p.CWD) })
 	}
 	opening.Wait()
 	for _, s := range servers {

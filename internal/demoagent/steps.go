@@ -21,6 +21,11 @@ func createTask(t *turn, said string) {
 
 func listTasks(t *turn, _ string) { t.callTool(injected, listTasksTool, map[string]any{}) }
 
+// shadow only tells: which act an agent plays is decided when it is started.
+func shadow(t *turn, _ string) {
+	t.say("The acts are played one after the other, each by an agent of its own: assent run --demo --prompt shadow")
+}
+
 // otherTool prefers a tool that says that it only reads.
 func otherTool(t *turn, said string) {
 	at := slices.IndexFunc(t.session.servers, func(s *server) bool { return s.name != injected })
