@@ -11,9 +11,14 @@ import (
 
 // compose builds what decides, once for the process: the factory of pipelines and
 // the dialects that it was built with.
-func compose() (pipelines stages.PipelineFactory, set dialects.Set, err error) {
-	app := fx.New(wiring.Module, fx.NopLogger, fx.Populate(&pipelines, &set))
+func compose(more ...fx.Option) (pipelines stages.PipelineFactory, set dialects.Set, err error) {
+	app := fx.New(wiring.Module, fx.Options(more...), fx.NopLogger, fx.Populate(&pipelines, &set))
 	return pipelines, set, app.Err()
+}
+
+// composeHost is compose for a host with a live endpoint: it has the witness.
+func composeHost() (stages.PipelineFactory, dialects.Set, error) {
+	return compose(wiring.AsStage(stages.WitnessFactory), fx.Replace(stages.HostOrder()))
 }
 
 // newRunner composes what replay and check need.

@@ -50,7 +50,7 @@ type line struct {
 }
 
 func newHost(a *app, c *runCommand, l process.Launch, prompts []string) (*host, error) {
-	pipelines, set, err := compose()
+	pipelines, set, err := composeHost()
 	if err != nil {
 		return nil, err
 	}

@@ -169,9 +169,9 @@ func newStage(t *testing.T, agent string, change ...func(*Options, *Launch)) *st
 		desk:  &desk{questions: make(chan asked, 8192)},
 		diary: &diary{says: make(chan string, 8192), answered: make(chan Answered, 8192)},
 	}
-	factory, err := stages.NewDefaultFactory()
-	require.NoError(t, err)
 	set, err := dialects.Index(dialects.All())
+	require.NoError(t, err)
+	factory, err := stages.NewPipelineFactory(stages.HostOrder(), append(stages.Builtin(set), stages.WitnessFactory()))
 	require.NoError(t, err)
 	o := Options{
 		Pipelines: factory, Dialects: set, Asker: s.desk, Watcher: s.diary, Version: "test",

@@ -39,6 +39,8 @@ type Instance struct {
 	offers offers
 	agent  agentInfo
 
+	contacts contacts
+
 	// ctx ends when the end begins; killCtx when nothing is waited for any more.
 	ctx     context.Context
 	cancel  context.CancelCauseFunc

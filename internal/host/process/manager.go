@@ -137,11 +137,15 @@ func (m *Manager) Start(ctx context.Context, l Launch) (*Instance, error) {
 
 // prepare makes everything of an instance but its process: the injected server
 // and the settings. Launches that hand the terminal to the agent use it.
-func (l Launch) prepare(ctx context.Context) (config.InstanceConfig, *endpoint.Endpoint, error) {
+func (l Launch) prepare(ctx context.Context, observed func(endpoint.Observer) endpoint.Observer) (config.InstanceConfig, *endpoint.Endpoint, error) {
 	var e *endpoint.Endpoint
 	l.Overrides.Port = 0
 	if l.Endpoint != nil {
-		opened, err := endpoint.Open(ctx, *l.Endpoint)
+		options := *l.Endpoint
+		if observed != nil {
+			options.Observer = observed(options.Observer)
+		}
+		opened, err := endpoint.Open(ctx, options)
 		if err != nil {
 			return config.InstanceConfig{}, nil, err
 		}
@@ -156,15 +160,12 @@ func (l Launch) prepare(ctx context.Context) (config.InstanceConfig, *endpoint.E
 
 // newInstance makes the instance around a process that is not there yet.
 func (m *Manager) newInstance(ctx context.Context, l Launch) (*Instance, error) {
-	ic, e, err := l.prepare(ctx)
+	i := &Instance{manager: m, sessions: map[string]*Session{}, ending: make(chan struct{}), done: make(chan struct{}), log: m.log}
+	ic, e, err := l.prepare(ctx, func(next endpoint.Observer) endpoint.Observer { return observer{i, next} })
 	if err != nil {
 		return nil, err
 	}
-	i := &Instance{
-		manager: m, config: ic, endpoint: e, secrets: newSecrets(ic.MCPServers),
-		sessions: map[string]*Session{}, ending: make(chan struct{}), done: make(chan struct{}),
-		log: m.log,
-	}
+	i.config, i.endpoint, i.secrets = ic, e, newSecrets(ic.MCPServers)
 	i.ctx, i.cancel = context.WithCancelCause(context.Background())
 	i.killCtx, i.hurry = context.WithCancel(context.Background())
 	settings := ic.PipelineInstance()

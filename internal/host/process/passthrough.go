@@ -25,7 +25,7 @@ type Terminal struct {
 // [*ExitError] when the agent ended with another status than 0. Only l's command,
 // settings and endpoint are used.
 func Passthrough(ctx context.Context, l Launch, t Terminal) (err error) {
-	ic, e, err := l.prepare(ctx)
+	ic, e, err := l.prepare(ctx, nil)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 // and waits elsewhere.
 func (m *Manager) handlePermissionRequest(i *Instance, o *acp.Offer, line []byte) {
 	number := m.offered.Add(1)
+	i.witness(&o.Request)
 	result := decidePermission(i.ctx, i.pipeline, o, i.cancelling(o.Request.SessionID))
 	if result.Decision.Verdict != pipeline.Pend {
 		i.settle(number, o, line, result)

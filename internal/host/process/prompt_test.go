@@ -126,6 +126,7 @@ func TestTwinOptionsComeWithTheDialectsHint(t *testing.T) {
 func TestL31_TwelveMebibytesOfArguments(t *testing.T) {
 	s := newStage(t, "asks by words", injected(nil))
 	session := s.session(t)
+	s.knock(t, session.instance, s.tape.hidden[0])
 	long := `{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{"sessionId":"s1","toolCall":{"toolCallId":"c","name":"mcp__kandev__list_tasks_kandev","rawInput":{"x":"` +
 		strings.Repeat("y", 12<<20) + `"}},"options":` + threeOptions + `}}`
 	s.turn(t, session, long+"\nend")

@@ -129,6 +129,7 @@ func (i *Instance) sessionServers() (config.SessionServers, *endpoint.Session, e
 			return config.SessionServers{}, nil, err
 		}
 		secret, authorization = made, made.Authorization()
+		i.contacts.expect(secret.ID())
 		i.hide(authorization)
 	}
 	servers, err := i.config.SessionServers(i.about().Capabilities.MCP, authorization)
@@ -151,6 +152,7 @@ func (i *Instance) hide(authorization string) {
 func (i *Instance) revoke(secret *endpoint.Session) {
 	if secret != nil {
 		i.endpoint.Revoke(secret)
+		i.contacts.forget(secret.ID())
 	}
 }
 
@@ -180,6 +182,9 @@ func (i *Instance) opened(method, id string, result jsontext.Value, servers conf
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i.revoke(s.secret) // of the list that this one takes the place of
+	if secret != nil {
+		i.contacts.bind(secret.ID(), id)
+	}
 	s.secret, s.injected, s.warnings = secret, servers.Injected, servers.Warnings
 	return s, nil
 }

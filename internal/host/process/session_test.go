@@ -81,7 +81,9 @@ func TestWithoutInjectionNothingIsApproved(t *testing.T) {
 	s.heard(t, fmt.Sprintf(isCancelled, "1"))
 
 	s = newStage(t, "asks by words", injected(nil))
-	s.turn(t, s.session(t), offer+"\nend")
+	session = s.session(t)
+	s.knock(t, session.instance, s.tape.hidden[0])
+	s.turn(t, session, offer+"\nend")
 	s.heard(t, fmt.Sprintf(selectedA, "1"))
 	s.none(t)
 }
