@@ -36,6 +36,7 @@ func commands() []command {
 		{"shell", "runs a harmless shell command", false, []step{shell}},
 		{"mixed", `creates a task, calls a tool of another server, and runs a shell command; the words behind it are the task's title`, true, []step{createTask, otherTool, shell}},
 		{"list-tasks", "lists all tasks", false, []step{listTasks}},
+		{"burst", "asks as many times as the number behind it says, many at a time, and does nothing", true, []step{burst}},
 		{"shadow", "says how to see what happens when an agent does not do what it asked for", false, []step{shadow}},
 		{"help", "says this", false, []step{func(t *turn, _ string) { t.say(Help()) }}},
 	}
