@@ -61,6 +61,8 @@ func (r *record) choose(a Answer) (int, pipeline.Reason, error) {
 			return i, "", Error{Code: CodeOptionRequired, Reason: reason}
 		}
 		return i, ReasonDenied, nil // where no reject is clear: cancelled
+	case answerCancel:
+		return cancelled, ReasonCancelled, nil
 	}
 	return cancelled, "", Error{Code: CodeOptionRequired, Reason: ReasonNoAnswer}
 }

@@ -77,6 +77,7 @@ const (
 	answerOption
 	answerAllow
 	answerDeny
+	answerCancel
 )
 
 // Allow takes the offered allow of the least reach.
@@ -86,13 +87,17 @@ func Allow() Answer { return Answer{kind: answerAllow} }
 // "cancelled". It never takes an option of another kind.
 func Deny() Answer { return Answer{kind: answerDeny} }
 
+// Cancel answers with the outcome "cancelled": the person neither allows nor
+// denies. Many agents then end their turn; to deny goes on with it.
+func Cancel() Answer { return Answer{kind: answerCancel} }
+
 // Select takes the option with exactly this id, also one whose id happens to be
 // "allow" or "deny".
 func Select(optionID string) Answer { return Answer{kind: answerOption, option: optionID} }
 
 // LogValue hides the option id.
 func (a Answer) LogValue() slog.Value {
-	return slog.StringValue([...]string{"none", "option", "allow", "deny"}[a.kind])
+	return slog.StringValue([...]string{"none", "option", "allow", "deny", "cancel"}[a.kind])
 }
 
 // Responder is who answered, and through which surface.
@@ -146,6 +151,7 @@ const (
 	ReasonSelected         pipeline.Reason = "person_selected"    // a person chose an option
 	ReasonAllowed          pipeline.Reason = "person_allowed"     // a person said allow
 	ReasonDenied           pipeline.Reason = "person_denied"      // a person said deny
+	ReasonCancelled        pipeline.Reason = "person_cancelled"   // a person neither allowed nor denied
 	ReasonExpired          pipeline.Reason = "expired"            // its expiry passed
 	ReasonNoSurface        pipeline.Reason = "no_surface"         // nothing was ever there to show it
 	ReasonWithdrawn        pipeline.Reason = "withdrawn"          // the agent took it back
