@@ -65,8 +65,8 @@ func (e *Endpoint) newServer(s *Session) *mcp.Server {
 // errToolPanic is all that a client learns of a panic.
 var errToolPanic = errors.New("endpoint: internal error")
 
-// observe puts the session into the context, ends the context with the session,
-// reports to the observer, and keeps a panic from ending the process.
+// observe ends the context with the session, reports to the observer, and keeps a
+// panic from ending the process.
 func (e *Endpoint) observe(s *Session) mcp.Middleware {
 	return func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
@@ -76,7 +76,7 @@ func (e *Endpoint) observe(s *Session) mcp.Middleware {
 					result, err = nil, errToolPanic
 				}
 			}()
-			ctx, cancel := context.WithCancel(context.WithValue(ctx, sessionKey{}, s.id))
+			ctx, cancel := context.WithCancel(ctx)
 			defer cancel()
 			defer context.AfterFunc(s.ctx, cancel)()
 			if call, ok := req.GetParams().(*mcp.CallToolParamsRaw); ok && e.opts.Observer != nil {

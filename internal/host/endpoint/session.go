@@ -108,12 +108,3 @@ func bearer(h http.Header) string {
 	}
 	return secret
 }
-
-type sessionKey struct{}
-
-// SessionFrom gives the session in which a tool was called, from the context of
-// its handler.
-func SessionFrom(ctx context.Context) (SessionID, bool) {
-	id, ok := ctx.Value(sessionKey{}).(SessionID)
-	return id, ok
-}

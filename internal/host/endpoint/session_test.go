@@ -68,7 +68,7 @@ func TestG14_AnotherSessionsSecretCountsForThatSessionAlone(t *testing.T) {
 }
 
 func TestRevokeEndsOneSession(t *testing.T) {
-	started := make(chan SessionID)
+	started := make(chan bool)
 	b := open(t, Options{Tools: append(TaskTools(NewTaskList()), blocking(started))})
 	gone, stays := b.session(t), b.session(t)
 	_, stream := b.openStream(t, gone)
@@ -79,7 +79,7 @@ func TestRevokeEndsOneSession(t *testing.T) {
 		_, _ = call(t.Context(), running, "wait", nil, nil)
 		close(ended)
 	}()
-	require.Equal(t, gone.ID(), <-started)
+	<-started
 
 	b.Revoke(gone)
 	b.Revoke(gone) // again is no error

@@ -25,9 +25,6 @@ func NewTool[In, Out any](t *mcp.Tool, handler mcp.ToolHandlerFor[In, Out]) Tool
 	return Tool{name: t.Name, add: func(s *mcp.Server) { mcp.AddTool(s, t, handler) }}
 }
 
-// Name is the tool's name.
-func (t Tool) Name() string { return t.name }
-
 // checkTools refuses tools that could not be served, and tools whose qualified
 // name would be ambiguous: no call of theirs could ever be approved.
 func checkTools(tools []Tool) error {
