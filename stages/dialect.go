@@ -60,8 +60,6 @@ func (s *Dialect) Evaluate(_ context.Context, ev pipeline.Evaluation) (pipeline.
 		return keep(ev, ReasonNothingToRead), nil
 	case s.dialect == nil:
 		return silent(ev, ReasonNoDialect), nil
-	case s.guessed:
-		return silent(ev, ReasonGuessedAgent), nil
 	}
 	claim, err := s.dialect.Claim(ev.Request)
 	switch {
@@ -69,6 +67,8 @@ func (s *Dialect) Evaluate(_ context.Context, ev pipeline.Evaluation) (pipeline.
 		return unclaimed(ev, err), nil
 	case known.State() != pipeline.Unknown:
 		return compare(ev, claim), nil
+	case s.guessed: // it explains, and it may contradict, but it never identifies
+		return silent(ev, ReasonGuessedAgent), nil
 	}
 	d := identify(ev, claim)
 	if d.Learned.Identity.State() == pipeline.Named {

@@ -107,7 +107,8 @@ func TestDialectOfTheInstance(t *testing.T) {
 	pipelinetest.RunPerInstance(t, stages.DialectFactory(set).New, []pipelinetest.Case{
 		{Name: "configured", Instance: pipelinetest.Instance(), Want: continues(stages.ReasonClaimIdentifies, listTasks())},
 		{Name: "guessed", Instance: guessed, Want: kept(stages.ReasonGuessedAgent)},
-		{Name: "guessed, a tool known", Instance: guessed, Facts: listTasks(), Want: continues(stages.ReasonGuessedAgent, pipeline.Facts{})},
+		{Name: "guessed, a tool known", Instance: guessed, Facts: listTasks(), Want: continues(stages.ReasonClaimAgrees, pipeline.Facts{})},
+		{Name: "guessed, another tool known", Instance: guessed, Facts: pipeline.Facts{Identity: pipelinetest.Tool("kandev", "create_task")}, Want: refused(stages.ReasonClaimDisagrees)},
 		{Name: "an agent without dialect", Instance: pipeline.Instance{Agent: "other-acp"}, Want: kept(stages.ReasonNoDialect)},
 		{Name: "an agent without dialect, a tool known", Instance: pipeline.Instance{Agent: "other-acp"}, Facts: listTasks(),
 			Want: continues(stages.ReasonNoDialect, pipeline.Facts{})},

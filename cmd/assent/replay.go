@@ -64,9 +64,9 @@ func eachFile(names []string, visit func(name string, in io.Reader) error) error
 		path, missing := errors.AsType[*os.PathError](err)
 		switch {
 		case bad:
-			return usage(input.Error(), "")
+			return usage(visible(input.Error()), "")
 		case missing:
-			return usage(fmt.Sprintf("%s: %v", path.Path, path.Err), "")
+			return usage(fmt.Sprintf("%s: %v", visible(path.Path), path.Err), "")
 		case err != nil:
 			return err
 		}

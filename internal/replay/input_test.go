@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -44,6 +45,8 @@ func TestRecordingInputErrors(t *testing.T) {
 		"header is a string":                  {`{"header":"claude-acp"}`, "x.jsonl:1: this line has a wrong value at /header" + form},
 		"port is a string":                    {`{"header":{"agent":"claude-acp","port":"41001"}}`, "x.jsonl:1: this line has a wrong value at /header/port" + form},
 		"port is a fraction":                  {`{"header":{"agent":"claude-acp","port":1.5}}`, "x.jsonl:1: this line has a wrong value at /header/port" + form},
+		"a header behind a frame":             {strings.TrimPrefix(recorded(""), headerLine) + headerLine, "x.jsonl:4: a header that is not the first of its file: replay recordings one by one"},
+		"a second header":                     {headerLine + headerLine, "x.jsonl:2: a header that is not the first of its file: replay recordings one by one"},
 		"port is none":                        {`{"header":{"agent":"claude-acp","port":70000}}`, "x.jsonl:1: pipeline: port 70000 of the injected server: use 1 to 65535, or 0 for none"},
 	}
 	for name, test := range tests {
@@ -91,7 +94,6 @@ func TestRecordingForms(t *testing.T) {
 		"its twin with the header": {titleOnly, Instance{}, selected},
 		"a guessed agent":          {strings.Replace(titleOnly, `"agent"`, `"guessed"`, 1), Instance{}, []string{"pend agent_not_configured"}},
 		"a guess and a flag":       {strings.Replace(titleOnly, `"agent"`, `"guessed"`, 1), Instance{Agent: "claude-acp"}, selected},
-		"a later header is none":   {strings.TrimPrefix(recorded(""), headerLine) + headerLine + offerLine, Instance{}, []string{"pend nothing_injected", "pend nothing_injected"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -183,4 +185,14 @@ func TestOtherErrors(t *testing.T) {
 	broken := io.MultiReader(strings.NewReader(recorded("")), iotest.ErrReader(errors.New("disk on fire")))
 	err = r.Recording(t.Context(), "x", broken, Instance{}, func(Decision) error { return nil })
 	assert.EqualError(t, err, "x:5: disk on fire")
+}
+
+// A decision line can be written whatever the request's id is.
+func TestIDThatCannotBeWritten(t *testing.T) {
+	decisions, err := replay(t, headerLine+`{"dir":"agent->client","raw":"{\"id\":\"\\ud800\",\"method\":\"session/request_permission\",\"params\":{}}"}`, Instance{})
+	require.NoError(t, err)
+	require.Len(t, decisions, 1)
+	assert.Equal(t, "\"\ufffd\"", string(decisions[0].ID))
+	_, err = json.Marshal(decisions[0])
+	assert.NoError(t, err)
 }

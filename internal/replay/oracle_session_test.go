@@ -26,9 +26,6 @@ func (o *oracle) fromClient(line string) {
 		o.twoSessions(top)
 		return
 	}
-	if top.get("result") != nil || top.get("error") != nil {
-		return
-	}
 	r := &oracleSession{method: method}
 	params := top.get("params")
 	session, servers := params.get("sessionId"), params.get("mcpServers")
@@ -46,7 +43,7 @@ func (o *oracle) fromClient(line string) {
 		}
 	}
 	id := top.get("id")
-	if id == nil || id.kind != '"' && id.kind != '0' { // Silent: no answer will ever settle it
+	if id == nil || id.kind != '"' && id.kind != '0' || top.get("result") != nil || top.get("error") != nil { // Silent: no answer will ever settle it
 		r.untrusted = true
 		o.settle(r, nil)
 		return
@@ -66,11 +63,12 @@ func (o *oracle) fromClient(line string) {
 
 // twoSessions: any client frame that names a session twice makes it untrusted.
 func (o *oracle) twoSessions(top *node) {
-	var named []*node
+	var named, lists []*node
 	for _, p := range top.all("params") {
 		named = append(named, p.all("sessionId")...)
+		lists = append(lists, p.all("mcpServers")...)
 	}
-	if len(named) > 1 || len(named) > 0 && twice(top) {
+	if len(named) > 1 || len(named) > 0 && (twice(top) || len(lists) > 1) {
 		for _, s := range named {
 			o.doubtful[s.text] = true
 		}
@@ -92,10 +90,10 @@ func (o *oracle) response(top, id *node) {
 	r := o.open[idKey(id)]
 	delete(o.open, idKey(id))
 	failed := top.get("error")
-	if failed.given() && top.get("result") == nil && !twice(top) {
+	if failed != nil && failed.kind == '{' && top.get("result") == nil && !twice(top) {
 		return // a failure changes nothing
 	}
-	r.untrusted = r.untrusted || failed != nil || twice(top) // Silent: both, or an error that is null
+	r.untrusted = r.untrusted || failed != nil || twice(top) // Silent: both, or an error that is none
 	var made *node
 	if !top.ambiguous() {
 		made = top.get("result").get("sessionId")

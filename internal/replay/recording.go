@@ -44,7 +44,10 @@ func (r Runner) Recording(ctx context.Context, file string, in io.Reader, over I
 		if err := readEntry(line, &e); err != nil {
 			return badLine(file, number, err, recordingForm)
 		}
-		if c == nil {
+		if e.Header != nil && c != nil {
+			return &InputError{file, number, "a header that is not the first of its file: replay recordings one by one"}
+		}
+		if c == nil && (e.Header != nil || e.Dir != nil) {
 			made, err := r.open(e.Header, over)
 			if err != nil {
 				return &InputError{file, number, err.Error()}

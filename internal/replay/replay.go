@@ -52,7 +52,7 @@ func (r Runner) connect(instance pipeline.Instance, options acp.Options) (*conne
 	if err != nil {
 		return nil, err
 	}
-	if d, ok := r.Dialects.For(instance); ok && !instance.Guessed {
+	if d, ok := r.Dialects.For(instance); ok {
 		options.Dialect = d
 	}
 	options.Reserved = instance.ReservedName()
@@ -81,7 +81,7 @@ func (c *connection) line(ctx context.Context, direction string, line []byte) (D
 
 func decisionOf(o *acp.Offer, result pipeline.Result) Decision {
 	d := Decision{
-		ID:      jsontext.Value(o.ID.String()),
+		ID:      writable(o.ID),
 		Verdict: result.Decision.Verdict.String(),
 		Stage:   string(result.Stage),
 		Reason:  string(result.Decision.Reason),
@@ -102,6 +102,21 @@ func decisionOf(o *acp.Offer, result pipeline.Result) Decision {
 		d.Server, d.Tool = &server, &tool
 	}
 	return d
+}
+
+// writable is an id as it came, unless it holds what cannot be written: half of a
+// surrogate pair becomes U+FFFD.
+func writable(id acp.ID) jsontext.Value {
+	text := jsontext.Value(id.String())
+	if text.IsValid() {
+		return text
+	}
+	unquoted, _ := jsontext.AppendUnquote(nil, text) // the error says that it was replaced
+	quoted, err := jsontext.AppendQuote(nil, unquoted)
+	if err != nil {
+		return jsontext.Value("null")
+	}
+	return quoted
 }
 
 // InputError is an input that cannot be read, and where.

@@ -95,15 +95,13 @@ func (d *Decoder) FromClient(line []byte, authorization string) (Frame, error) {
 	}
 	switch f.Method {
 	case MethodNew, MethodLoad, MethodResume, MethodFork:
-		if f.Kind != KindResponse {
-			r := readSessionRequest(f, d.options.Placeholder)
-			r.list.Authorization = authorization
-			d.mu.Lock()
-			d.sessions.request(f, r)
-			d.mu.Unlock()
-		}
+		r := readSessionRequest(f, d.options.Placeholder)
+		r.list.Authorization = authorization
+		d.mu.Lock()
+		d.sessions.request(f, r)
+		d.mu.Unlock()
 	default:
-		if ids := sessionsNamed(f); len(ids) > 1 || f.repeated && len(ids) > 0 {
+		if ids := sessionsNamed(f); len(ids) > 1 || len(ids) == 1 && (f.repeated || listedTwice(f)) {
 			d.mu.Lock()
 			d.sessions.doubt(ids)
 			d.mu.Unlock()

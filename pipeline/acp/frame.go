@@ -43,10 +43,9 @@ type Frame struct {
 	// Line is the whole line without its line end.
 	Line []byte
 
-	params, result []byte
-	failed         bool // a response with an error
-	repeated       bool // a top-level member that counts is there twice
-	deep           bool // nested deeper than the decoder goes
+	params, result, failure []byte
+	repeated                bool // a top-level member that counts is there twice
+	deep                    bool // nested deeper than the decoder goes
 }
 
 // Methods that this package knows.
@@ -92,6 +91,9 @@ func Peek(line []byte) (Frame, error) {
 	if !s.done() {
 		return Frame{}, ErrNoise
 	}
+	if f.ID.Present() && !wellFormed([]byte(f.ID.text)) {
+		return Frame{}, ErrNoise // such an answer would be no JSON either
+	}
 	f.deep = s.deepest > maxDepth
 	f.Kind = f.classify(seen)
 	return f, nil
@@ -110,7 +112,7 @@ func (f *Frame) place(s *scanner) (bit uint8) {
 	value := s.value
 	switch {
 	case s.keyIs("id"):
-		f.ID = ID{text: string(value)}
+		f.ID = newID(value)
 		return bitID
 	case s.keyIs("method"):
 		if m := methodName(value); rank(m) >= rank(f.Method) { // of two methods the careful reading
@@ -124,7 +126,7 @@ func (f *Frame) place(s *scanner) (bit uint8) {
 		f.result = value
 		return bitResult
 	case s.keyIs("error"):
-		f.failed = true
+		f.failure = value
 		return bitError
 	}
 	return 0

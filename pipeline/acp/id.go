@@ -1,6 +1,11 @@
 package acp
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // ID is a JSON-RPC id in its exact text: 0, "1", 1 and 9007199254740993 are four
 // different ids. The zero value is no id.
@@ -8,6 +13,15 @@ type ID struct{ text string }
 
 // NewID is the id with the given JSON text, such as 7 or "7".
 func NewID(text string) ID { return ID{text: text} }
+
+// newID takes an id from a line. Bytes that are no UTF-8 become U+FFFD, which is
+// also what the peer will make of them: an answer has to be good JSON.
+func newID(value []byte) ID {
+	if utf8.Valid(value) {
+		return ID{text: string(value)}
+	}
+	return ID{text: strings.ToValidUTF8(string(value), "\ufffd")}
+}
 
 // String is the JSON text of the id, empty for no id.
 func (id ID) String() string { return id.text }

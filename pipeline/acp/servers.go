@@ -151,6 +151,15 @@ func sessionsNamed(f Frame) (ids []string) {
 	return ids
 }
 
+// listedTwice says whether the params of a frame give mcpServers more than once.
+func listedTwice(f Frame) bool {
+	n := 0
+	members(f.Line, "params", func(params []byte) {
+		members(params, "mcpServers", func([]byte) { n++ })
+	})
+	return n > 1
+}
+
 // readSessionID reads the id of a session that was just made; empty when it
 // cannot be read in exactly one way.
 func readSessionID(f Frame) (id string) {

@@ -101,12 +101,11 @@ func (s *sessions) response(f Frame) error {
 		return ErrNoise
 	}
 	delete(s.inFlight, key)
-	null := false
-	members(f.Line, "error", func(value []byte) { null = string(value) == "null" })
-	if f.failed && !null && f.result == nil && !f.repeated {
+	failed := len(f.failure) > 0 && f.failure[0] == '{'
+	if failed && f.result == nil && !f.repeated {
 		return nil // a failure changes nothing
 	}
-	if f.failed || f.repeated { // with a result, or null: did it fail?
+	if f.failure != nil || f.repeated { // with a result, or no error object: did it fail?
 		r.untrusted = true
 	}
 	id := ""
