@@ -27,7 +27,7 @@ lint:
 
 ## cover: every function of pipeline, stages and dialects is covered
 cover:
-	@go test -coverprofile=cover.out -coverpkg=./pipeline/...,./stages/...,./dialects/... ./pipeline/... ./stages/... ./dialects/... ./internal/replay/... >/dev/null
+	@said=$$(go test -coverprofile=cover.out -coverpkg=./pipeline/...,./stages/...,./dialects/... ./pipeline/... ./stages/... ./dialects/... ./internal/replay/... 2>&1) || { echo "$$said"; exit 1; }
 	@go tool cover -func=cover.out | awk '$$NF == "0.0%" { print "not covered: " $$1 " " $$2; bad = 1 } { total = $$NF } END { print "statements " total; exit bad }'
 
 ## fuzz: each fuzz target for FUZZTIME
@@ -42,9 +42,9 @@ fuzz:
 ## bench: every figure as a ratio, measured in this run
 bench:
 	@go test -run '^$$' -bench '^BenchmarkRatio' -benchtime 1x -p 1 ./... > bench.out; status=$$?; \
-	grep -E '^ratio |misses' bench.out || true; rm -f bench.out; exit $$status
+	grep -E '^ratio |misses' bench.out; [ $$status = 0 ] || grep -q misses bench.out || cat bench.out; rm -f bench.out; exit $$status
 
-## examples: run each of them
+## examples: run those that are programs; the others are tests
 examples:
 	@cd examples/plain && go run .
 	@go run ./examples/fx
