@@ -47,8 +47,9 @@ var Module = fx.Module("permission",
 	fx.Invoke(func(stages.PipelineFactory) {}),
 )
 
-// The tags of the groups. Nobody writes them but AsStage, AsDialect and the two
-// structs below: fx takes a mistyped tag for a group of its own and says nothing.
+// The tags of the groups. Nobody writes them but AsStage, AsDialect, the two
+// structs below and Dialects: fx takes a mistyped tag for a group of its own and
+// says nothing.
 const (
 	stageGroup   = `group:"permission.stages"`
 	dialectGroup = `group:"permission.dialects"`
