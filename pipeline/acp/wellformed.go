@@ -89,13 +89,14 @@ func (v *validator) next() bool {
 		return false
 	}
 	v.space()
-	if inObject {
-		return v.member()
+	if inObject && !v.key() {
+		return false
 	}
 	return v.value()
 }
 
-func (v *validator) member() bool {
+// key moves over a member's key to its value.
+func (v *validator) key() bool {
 	if !v.text() {
 		return false
 	}
@@ -104,7 +105,7 @@ func (v *validator) member() bool {
 		return false
 	}
 	v.space()
-	return v.value()
+	return true
 }
 
 // value moves over a scalar, or into a container and over its first element.
@@ -120,14 +121,9 @@ func (v *validator) value() bool {
 			if v.at('}') {
 				return true // next closes it
 			}
-			if !v.text() {
+			if !v.key() {
 				return false
 			}
-			v.space()
-			if !v.take(':') {
-				return false
-			}
-			v.space()
 		case '[':
 			v.i++
 			v.push(c)
