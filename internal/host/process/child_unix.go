@@ -30,9 +30,11 @@ func stream(direction) (ours, theirs *os.File, err error) {
 	return os.NewFile(uintptr(fds[0]), "agent"), os.NewFile(uintptr(fds[1]), "agent"), nil
 }
 
-// ownGroup puts the process into a group of its own: a signal then reaches what
-// it started, and Ctrl-C in the terminal does not reach it behind our back.
-func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+// ownGroup puts the process into a session and a group of its own: a signal then
+// reaches what it started, Ctrl-C in the terminal does not reach it behind our
+// back, and it has no controlling terminal. With ours it could draw over the
+// questions, and on systems with TIOCSTI type the answers.
+func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
 const (
 	terminateGroup = syscall.SIGTERM
