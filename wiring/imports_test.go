@@ -84,6 +84,10 @@ var (
 		"github.com/nats-io/nats-server/v2/...",
 		"github.com/nats-io/nats.go/...",
 		"go.opentelemetry.io/otel/...",
+		"go.opentelemetry.io/proto/otlp/...",      // the tests' receiver
+		"google.golang.org/protobuf/proto",        // the tests' receiver
+		"github.com/go-logr/logr",                 // only to keep the SDK from logging by itself
+		"github.com/prometheus/client_golang/...", // the handler of the metrics
 		"github.com/pelletier/go-toml/v2/...",
 		"github.com/chromedp/...",
 		"github.com/alecthomas/kong/...",
