@@ -126,11 +126,14 @@ func (t *tracker) update(u *update, observer pipeline.Observer) {
 		c = t.begin(s, u.seen.ID)
 	}
 	c.merge(u)
-	c.bytes += u.cost // what it replaces is counted until the call ends
-	t.grow(s, u.cost)
+	cost := u.cost
 	if observer != nil {
-		c.facts = observer.Observe(&u.seen, facts)
+		if c.facts = observer.Observe(&u.seen, facts); c.facts != facts {
+			cost += len(c.facts.Server) + len(c.facts.Tool)
+		}
 	}
+	c.bytes += cost // what it replaces is counted until the call ends
+	t.grow(s, cost)
 	if u.ended() {
 		t.end(s, u.seen.ID)
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kandev/assent/pipeline"
 )
 
 // nearlyFull is a decoder whose tracker has room for a few more bytes: the bound
@@ -86,6 +88,13 @@ func TestTrackerForgetsManySessions(t *testing.T) {
 	assert.Equal(t, "c", title(t, d, "never seen before", "c"))
 }
 
+// remembers is a dialect that keeps long facts of every call.
+type remembers struct{}
+
+func (remembers) Observe(*pipeline.ToolCallUpdate, pipeline.DialectFacts) pipeline.DialectFacts {
+	return pipeline.DialectFacts{Server: strings.Repeat("s", 400), Tool: strings.Repeat("t", 400)}
+}
+
 // What calls take is given back when they end, start anew or are forgotten.
 func TestTrackerAccountsForMemory(t *testing.T) {
 	d := NewDecoder(Options{})
@@ -93,6 +102,9 @@ func TestTrackerAccountsForMemory(t *testing.T) {
 	announce(t, d, "a", "c", meta)
 	one := d.calls.bytes
 	assert.Greater(t, one, 2*callCost+400)
+	texts := NewDecoder(Options{Dialect: remembers{}})
+	announce(t, texts, "a", "c", `,"name":"`+strings.Repeat("x", 400)+`","kind":"`+strings.Repeat("x", 400)+`"`)
+	assert.Greater(t, texts.calls.bytes, 2*callCost+4*400, "name, kind, and both facts")
 	for range 10 {
 		announce(t, d, "a", "c", meta) // anew
 	}

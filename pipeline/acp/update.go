@@ -74,12 +74,17 @@ func readUpdate(f Frame, observed bool) (*update, error) {
 	}
 	u.seen.ID, u.untracked = id, len(id) > pipeline.MaxText
 	u.seen.Start = kind.Is("tool_call")
-	u.cost = r.cost
+	u.cost = r.cost + textCost(u.name) + textCost(u.title) + textCost(u.kind)
 	about := u.seen.Start || kind.Is("tool_call_update")
 	var named bool
 	u.session, named = session.Value()
 	u.toolCall = about && given && named
 	return u, nil
+}
+
+func textCost(t pipeline.Text) int {
+	text, _ := t.Value()
+	return len(text)
 }
 
 func (r *reading) updateMember(key []byte, u *update) {
