@@ -89,13 +89,16 @@ func TestL50_NoSecretLeaves(t *testing.T) {
 		slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}),
 	} {
 		log := slog.New(handler)
+		for _, a := range []Answer{{}, Allow(), Deny(), Cancel()} {
+			log.Debug("x", "answer", a)
+		}
 		snapshot := s.List(Query{})[0]
 		detail, err := s.Detail(key)
 		require.NoError(t, err)
 		require.Contains(t, detail.Arguments, canary, "a person sees it")
 		log.Debug("x", "offer", o, "snapshot", snapshot, "options", snapshot.Options, "detail", detail, "answer", Select("allow-"+canary))
 		fmt.Fprint(&out, detail, &detail, fmt.Sprintf("%v %+v %#v %s", detail, detail, detail, detail))
-		fmt.Fprint(&out, snapshot.Action)
+		fmt.Fprint(&out, snapshot.Action, Select(canary))
 		for _, wrong := range []error{
 			s.Resolve(key, Select(canary), someone), s.Resolve(Key{Instance: canary, Session: canary, Request: key.Request}, Allow(), someone),
 			s.Resolve(Key{Request: canary}, Allow(), someone), s.Resolve(key, Allow(), someone), s.Resolve(key, Select(canary), someone),
@@ -110,6 +113,7 @@ func TestL50_NoSecretLeaves(t *testing.T) {
 		slog.New(slog.NewJSONHandler(&out, nil)).Info("x", "event", ev, "outcome", ev.Outcome)
 	}
 	assert.NotContains(t, out.String(), "Canary")
+	assert.NotContains(t, out.String(), fmt.Sprint([]byte(canary))[1:20], "nor as bytes")
 	assert.Contains(t, out.String(), "curl -u [hidden:20] https://example.com/")
 }
 

@@ -85,53 +85,67 @@ func roomyStore() *Store {
 // a person will see, as no plain store makes it.
 func BenchmarkRegisterResolve(b *testing.B) {
 	for _, open := range []int{100, 10_000, 100_000} {
-		s, plain := roomyStore(), &plainStore{open: map[string]*plainRequest{}}
-		answered, ended := 0, make(chan struct{})
-		deliver := func(o Outcome) error { answered += o.Option; return nil }
-		var offers [benchInstances]Offer
-		var records [benchInstances]record
-		for i := range offers {
-			offers[i] = benchOffer(i, deliver)
-			records[i], _, _ = describe(&offers[i], DefaultMaxDetail)
+		subject, reference := registerResolve(b, open), plainRegisterResolve(b, open)
+		ratio.Run(b, ratio.Figure{
+			Name: fmt.Sprintf("pending_register_resolve_%d", open), Limit: 1.2, Subject: subject, Reference: reference,
+		})
+	}
+}
+
+func registerResolve(b *testing.B, open int) func(n int) {
+	s := roomyStore()
+	answered := 0
+	var offers [benchInstances]Offer
+	var records [benchInstances]record
+	for i := range offers {
+		offers[i] = benchOffer(i, func(o Outcome) error { answered += o.Option; return nil })
+		records[i], _, _ = describe(&offers[i], DefaultMaxDetail)
+	}
+	add := func(i int) Key {
+		o := &offers[i%benchInstances]
+		id, err := s.add(o, records[i%benchInstances], "")
+		if err != nil {
+			b.Fatal(err)
 		}
-		for i := range open {
-			o := &offers[i%benchInstances]
-			if _, err := s.add(o, records[i%benchInstances], ""); err != nil {
+		return Key{Instance: o.Instance, Session: o.Request.SessionID, Request: id}
+	}
+	for i := range open {
+		add(i)
+	}
+	return func(n int) {
+		for i := range n {
+			if err := s.Resolve(add(i), Select("reject"), Responder{}); err != nil {
 				b.Fatal(err)
 			}
-			plain.register(o.Request.SessionID, o.Request.Options)
 		}
-		ratio.Run(b, ratio.Figure{
-			Name: fmt.Sprintf("pending_register_resolve_%d", open), Limit: 1.2,
-			Subject: func(n int) {
-				for i := range n {
-					o := &offers[i%benchInstances]
-					id, err := s.add(o, records[i%benchInstances], "")
-					if err != nil {
-						b.Fatal(err)
-					}
-					key := Key{Instance: o.Instance, Session: o.Request.SessionID, Request: id}
-					if err := s.Resolve(key, Select("reject"), Responder{}); err != nil {
-						b.Fatal(err)
-					}
-				}
-			},
-			Reference: func(n int) {
-				for i := range n {
-					o := &offers[i%benchInstances]
-					id, r := plain.register(o.Request.SessionID, o.Request.Options)
-					if !plain.resolve(o.Request.SessionID, id, "reject") {
-						b.Fatal("not found")
-					}
-					select { // whoever waits also hears of the end of the session
-					case option := <-r.answer:
-						answered += option
-					case <-ended:
-						b.Fatal("no answer")
-					}
-				}
-			},
-		})
+	}
+}
+
+func plainRegisterResolve(b *testing.B, open int) func(n int) {
+	plain := &plainStore{open: map[string]*plainRequest{}}
+	answered, ended := 0, make(chan struct{})
+	var offers [benchInstances]Offer
+	for i := range offers {
+		offers[i] = benchOffer(i, nil)
+	}
+	for i := range open {
+		o := &offers[i%benchInstances]
+		plain.register(o.Request.SessionID, o.Request.Options)
+	}
+	return func(n int) {
+		for i := range n {
+			o := &offers[i%benchInstances]
+			id, r := plain.register(o.Request.SessionID, o.Request.Options)
+			if !plain.resolve(o.Request.SessionID, id, "reject") {
+				b.Fatal("not found")
+			}
+			select { // whoever waits also hears of the end of the session
+			case option := <-r.answer:
+				answered += option
+			case <-ended:
+				b.Fatal("no answer")
+			}
+		}
 	}
 }
 

@@ -2,106 +2,101 @@ package pending
 
 import (
 	"bytes"
+	"iter"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/samber/lo"
-
-	"github.com/kandev/assent/pipeline"
 )
 
-// call are the parts of a raw line that a person may see. They point into the
-// line. Of a line that cannot be read they are empty.
+// call are the parts of a raw line that a person may see. They are JSON and point
+// into the line. Of a line that cannot be read they are empty.
 type call struct {
-	title     []byte
-	rawInput  []byte // JSON
-	content   []byte // JSON
-	locations []byte // JSON
-	// other holds the members of an ACP v2 subject that is no tool call, and
-	// kind its type.
-	other []member
-	kind  []byte
-}
-
-// member is one member of a JSON object.
-type member struct {
-	key           string
-	quoted, value []byte
-}
-
-// find is the value of a member; nil when there is none. Of two the last one
-// counts, as most readers take it.
-func find(object []member, key string) (value []byte) {
-	for _, m := range object {
-		if m.key == key {
-			value = m.value
-		}
-	}
-	return value
+	title, rawInput, content, locations []byte
+	// other is an ACP v2 subject that is no tool call, and kind its type.
+	other, kind []byte
 }
 
 // readCall finds the parts of a permission request's line.
-func readCall(text []byte) (c call) {
-	params := members(find(members(text), "params"))
+func readCall(line []byte) (c call) {
+	params := find(line, "params")
 	toolCall := find(params, "toolCall")
-	if subject := members(find(params, "subject")); subject != nil {
+	if subject := find(params, "subject"); subject != nil {
 		if c.kind = find(subject, "type"); unquote(c.kind) != "tool_call" {
-			c.other = subject
-			c.title = find(params, "title")
+			c.other, c.title = subject, find(params, "title")
 			return c
 		}
 		toolCall = find(subject, "toolCall")
 	}
-	fields := members(toolCall)
-	c.title = find(fields, "title")
-	c.rawInput = find(fields, "rawInput")
-	c.content = find(fields, "content")
-	c.locations = find(fields, "locations")
+	for m := range members(toolCall) {
+		switch {
+		case m.is("title"):
+			c.title = m.value
+		case m.is("rawInput"):
+			c.rawInput = m.value
+		case m.is("content"):
+			c.content = m.value
+		case m.is("locations"):
+			c.locations = m.value
+		}
+	}
 	return c
 }
 
-// lenient reads what the strict decoder has judged already, and the model's own
+// member is one member of a JSON object. The key has its quotes.
+type member struct{ key, value []byte }
+
+func (m member) is(key string) bool {
+	if inner := m.key[1 : len(m.key)-1]; bytes.IndexByte(inner, '\\') < 0 {
+		return string(inner) == key
+	}
+	return unquote(m.key) == key
+}
+
+// anyText reads what the strict decoder has judged already, and the model's own
 // text, in which duplicate keys and bad text are its own business.
+var anyText = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
+
 func lenient(text []byte) *jsontext.Decoder {
-	return jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	return jsontext.NewDecoder(bytes.NewBuffer(text), anyText...)
 }
 
-// members are the members of a JSON object; none when the text is no object or
-// is broken. Of a key that is there twice both are listed.
-func members(text []byte) []member {
-	if len(text) == 0 || jsontext.Value(text).Kind() != '{' {
-		return nil
-	}
-	out := []member{}
-	dec := lenient(text)
-	_, err := dec.ReadToken()
-	for err == nil && dec.PeekKind() == '"' {
-		var key, value []byte
-		if key, err = next(dec, text); err == nil {
-			value, err = next(dec, text)
+// members are the members of a JSON object, as far as it can be read; none when
+// the text is no object.
+func members(text []byte) iter.Seq[member] {
+	return func(yield func(member) bool) {
+		if len(text) == 0 || jsontext.Value(text).Kind() != '{' {
+			return
 		}
-		if err == nil {
-			out = append(out, member{unquote(key), key, value})
+		dec := lenient(text)
+		_, err := dec.ReadToken()
+		for err == nil && dec.PeekKind() == '"' {
+			var m member
+			if m.key, err = next(dec, text); err == nil {
+				m.value, err = next(dec, text)
+			}
+			if err == nil && !yield(m) {
+				return
+			}
 		}
 	}
-	return out
 }
 
-// elements are the elements of a JSON array.
-func elements(text []byte) [][]byte {
-	if len(text) == 0 || jsontext.Value(text).Kind() != '[' {
-		return nil
-	}
-	var out [][]byte
-	dec := lenient(text)
-	_, err := dec.ReadToken()
-	for err == nil && dec.PeekKind() != ']' {
-		var value []byte
-		if value, err = next(dec, text); err == nil {
-			out = append(out, value)
+// elements are the elements of a JSON array, as far as it can be read.
+func elements(text []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		if len(text) == 0 || jsontext.Value(text).Kind() != '[' {
+			return
+		}
+		dec := lenient(text)
+		_, err := dec.ReadToken()
+		for err == nil && dec.PeekKind() != ']' {
+			var value []byte
+			if value, err = next(dec, text); err == nil && !yield(value) {
+				return
+			}
 		}
 	}
-	return out
 }
 
 // next reads one value and returns its place in the text.
@@ -112,6 +107,17 @@ func next(dec *jsontext.Decoder, text []byte) ([]byte, error) {
 	}
 	end := dec.InputOffset()
 	return text[end-int64(len(value)) : end], nil
+}
+
+// find is the value of a member; nil when there is none. Of two the last one
+// counts, as most readers take it.
+func find(object []byte, key string) (value []byte) {
+	for m := range members(object) {
+		if m.is(key) {
+			value = m.value
+		}
+	}
+	return value
 }
 
 // unquote is the text of a JSON string; empty for anything else.
@@ -126,27 +132,39 @@ func unquote(value []byte) string {
 	return string(text)
 }
 
-// text reads the first of the given members that is a string, or a list of
-// strings such as a command with its arguments.
+// text reads the first of the given arguments that is a string, or a list of
+// strings such as a command with its own arguments.
 func (c *call) text(keys ...string) string {
-	fields := members(c.rawInput)
 	for _, key := range keys {
-		if text := commandText(find(fields, key)); text != "" {
+		value := find(c.rawInput, key)
+		if text := unquote(value); text != "" {
 			return text
+		}
+		if words := collect(value, shellWord); len(words) > 0 {
+			return strings.Join(words, " ")
 		}
 	}
 	return ""
 }
 
-func commandText(value []byte) string {
-	if text := unquote(value); text != "" {
-		return text
+// commands reads a list of commands, each of which is one text.
+func (c *call) commands(key string) string {
+	return strings.Join(collect(find(c.rawInput, key), func(s string) string { return s }), "; ")
+}
+
+// maxCollected bounds how many texts are taken from one list. Nobody reads more,
+// and the rest is left to the detail.
+const maxCollected = 256
+
+// collect reads a list of strings.
+func collect(array []byte, form func(string) string) []string {
+	var list []string
+	for e := range elements(array) {
+		if list = append(list, form(unquote(e))); len(list) == maxCollected {
+			break
+		}
 	}
-	var words []string
-	for _, e := range elements(value) {
-		words = append(words, shellWord(unquote(e)))
-	}
-	return strings.Join(words, " ")
+	return list
 }
 
 // shellWord quotes a word that a shell would take apart.
@@ -157,56 +175,34 @@ func shellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// commands reads a list of commands, each of which is one text.
-func (c *call) commands(key string) string {
-	var list []string
-	for _, e := range elements(find(members(c.rawInput), key)) {
-		list = append(list, unquote(e))
-	}
-	return strings.Join(list, "; ")
-}
-
-// paths are the paths that the agent names beside the arguments.
+// paths are the paths that the agent names beside the arguments, each once.
 func (c *call) paths() []string {
 	list := pathsIn(nil, c.locations)
-	for _, e := range elements(c.content) {
-		list = append(list, changedPaths(members(e))...)
-	}
-	return lo.Uniq(list)
-}
-
-// changedPaths are the paths of one diff, of either protocol version.
-func changedPaths(diff []member) []string {
-	var list []string
-	if path := unquote(find(diff, "path")); path != "" {
-		list = append(list, path)
-	}
-	return pathsIn(list, find(diff, "changes"))
-}
-
-func pathsIn(list []string, array []byte) []string {
-	for _, e := range elements(array) {
-		if path := unquote(find(members(e), "path")); path != "" {
-			list = append(list, path)
+	for e := range elements(c.content) {
+		if list = changedPaths(list, e); len(list) >= maxCollected {
+			break
 		}
 	}
 	return list
 }
 
-// isACPKind says whether a tool call's kind is one that ACP knows.
-func isACPKind(kind string) bool {
-	switch kind {
-	case "read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other":
-		return true
-	}
-	return false
+// changedPaths adds the paths of one diff, of either protocol version.
+func changedPaths(list []string, diff []byte) []string {
+	return pathsIn(addPath(list, diff), find(diff, "changes"))
 }
 
-// knownKind is an option's kind if ACP knows it, else empty.
-func knownKind(kind string) string {
-	switch kind {
-	case pipeline.AllowOnce, pipeline.AllowAlways, pipeline.RejectOnce, pipeline.RejectAlways:
-		return kind
+func pathsIn(list []string, array []byte) []string {
+	for e := range elements(array) {
+		if list = addPath(list, e); len(list) >= maxCollected {
+			break
+		}
 	}
-	return ""
+	return list
+}
+
+func addPath(list []string, object []byte) []string {
+	if path := unquote(find(object, "path")); path != "" && !slices.Contains(list, path) {
+		return append(list, path)
+	}
+	return list
 }

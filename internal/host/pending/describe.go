@@ -116,6 +116,24 @@ func firstOf(texts ...string) string {
 	return ""
 }
 
+// isACPKind says whether a tool call's kind is one that ACP knows.
+func isACPKind(kind string) bool {
+	switch kind {
+	case "read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other":
+		return true
+	}
+	return false
+}
+
+// knownKind is an option's kind if ACP knows it, else empty.
+func knownKind(kind string) string {
+	switch kind {
+	case pipeline.AllowOnce, pipeline.AllowAlways, pipeline.RejectOnce, pipeline.RejectAlways:
+		return kind
+	}
+	return ""
+}
+
 // readsLikeName says whether a title is a name or a few words. Some agents write
 // the arguments into the title, and those are for nobody but the person who asks
 // for the detail.

@@ -69,6 +69,7 @@ func TestActionOfAgents(t *testing.T) {
 		"Gemini, no arguments": {`"title":"touch x","kind":"execute","content":[]`, Action{Type: "execute", Command: "touch x"}},
 		"Gemini, a server":     {`"title":"list_tasks (kandev MCP Server)","kind":"other"`, Action{Type: "other", Title: "list_tasks (kandev MCP Server)"}},
 
+		"a secret in a title":      {`"title":"use ghp_0123456789abcdefghij","kind":"other"`, Action{Type: "other", Title: "use [hidden:24]"}},
 		"a move":                   {`"kind":"move","rawInput":{"path":"/a","destination":"/b"}`, Action{Type: "move", Path: "/a", Destination: "/b"}},
 		"several files":            {`"kind":"edit","content":[{"type":"diff","path":"/a","newText":""}],"locations":[{"path":"/a"},{"path":"/b"}]`, Action{Type: "edit", Path: "/a, /b"}},
 		"nothing":                  {`"status":"pending"`, Action{}},

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/kandev/assent/internal/display"
 )
 
@@ -116,16 +118,16 @@ func newSource(title string, c *call, limit int) source {
 }
 
 // withoutMeta writes an object without its metadata.
-func withoutMeta(object []member) []byte {
+func withoutMeta(object []byte) []byte {
 	b := []byte("{")
-	for _, m := range object {
-		if m.key == "_meta" {
+	for m := range members(object) {
+		if m.is("_meta") {
 			continue
 		}
 		if len(b) > 1 {
 			b = append(b, ", "...)
 		}
-		b = append(append(append(b, m.quoted...), ": "...), m.value...)
+		b = append(append(append(b, m.key...), ": "...), m.value...)
 	}
 	return append(b, '}')
 }
@@ -154,11 +156,12 @@ const maxRendered = 1 << 20
 func (s *source) render() Detail {
 	show := func(text string) string { return display.Text(text, maxRendered) }
 	d := Detail{Title: show(s.title), Arguments: show(s.arguments), Left: s.left}
-	list := elements([]byte(s.content))
-	if len(list) == 0 && s.content != "" && s.content != "[]" {
-		d.Notes = append(d.Notes, show(s.content))
+	content := jsontext.Value(s.content)
+	if s.content != "" && (content.Kind() != '[' || !content.IsValid(anyText...)) {
+		d.Notes = []string{show(s.content)} // cut, or nothing that we know
+		return d
 	}
-	for _, e := range list {
+	for e := range elements(content) {
 		change, note := readContent(e, show)
 		if change != (Change{}) {
 			d.Changes = append(d.Changes, change)
@@ -173,28 +176,26 @@ func (s *source) render() Detail {
 // readContent reads one element of a tool call's content: a diff of either
 // protocol version, a text, or something else, which is shown as it is.
 func readContent(element []byte, show func(string) string) (Change, string) {
-	fields := members(element)
-	text := unquote(find(members(find(fields, "content")), "text"))
-	switch unquote(find(fields, "type")) {
+	switch unquote(find(element, "type")) {
 	case "diff":
 		change := Change{
-			Path: show(unquote(find(fields, "path"))),
-			Old:  show(unquote(find(fields, "oldText"))), New: show(unquote(find(fields, "newText"))),
-			Patch: show(unquote(find(members(find(fields, "patch")), "text"))),
+			Path: show(unquote(find(element, "path"))),
+			Old:  show(unquote(find(element, "oldText"))), New: show(unquote(find(element, "newText"))),
+			Patch: show(unquote(find(find(element, "patch"), "text"))),
 		}
 		if change.Patch != "" {
-			change.Path = show(strings.Join(changedPaths(fields), ", "))
+			change.Path = show(strings.Join(changedPaths(nil, element), ", "))
 		}
 		return change, ""
 	case "content":
-		if text != "" {
+		if text := unquote(find(find(element, "content"), "text")); text != "" {
 			return Change{}, show(text)
 		}
 	case "terminal":
 		return Change{}, "" // its output comes later
 	}
-	if fields == nil {
-		return Change{}, show(string(element))
+	if jsontext.Value(element).Kind() == '{' {
+		element = withoutMeta(element)
 	}
-	return Change{}, show(string(withoutMeta(fields)))
+	return Change{}, show(string(element))
 }

@@ -116,6 +116,8 @@ func TestL07_ARetryIsDone(t *testing.T) {
 		"another option":               {Select("always"), Select("reject"), false},
 		"allow twice":                  {Allow(), Allow(), true},
 		"deny twice":                   {Deny(), Deny(), true},
+		"cancel twice":                 {Cancel(), Cancel(), true},
+		"cancel, then deny":            {Cancel(), Deny(), false},
 		"allow, then deny":             {Allow(), Deny(), false},
 		"deny, then allow":             {Deny(), Allow(), false},
 		"allow, then what it chose":    {Allow(), Select("allow-once"), true},

@@ -44,8 +44,8 @@ type Offer struct {
 	// Deliver writes the answer to the agent. It is called exactly once, without
 	// any lock held, by the goroutine of whoever ended the offer; possibly before
 	// Register returns. An error says that the answer could not be written: a
-	// person who answered is told so. It must neither block for long nor close
-	// the store.
+	// person who answered is told so. It may use the store, but must not close it,
+	// and should not block: what was ended together is delivered one by one.
 	Deliver func(Outcome) error
 }
 
@@ -54,7 +54,8 @@ func (o Offer) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("instance", string(o.Instance)), slog.Any("result", o.Result))
 }
 
-// Expiry ends an offer that nobody answered. The zero value never does.
+// Expiry ends an offer that nobody answered. The zero value never does. On most
+// systems the time in which the machine sleeps does not count.
 type Expiry struct {
 	// After is how long an offer may wait; below zero: forever, whatever the
 	// store's own expiry.
@@ -95,10 +96,13 @@ func Cancel() Answer { return Answer{kind: answerCancel} }
 // "allow" or "deny".
 func Select(optionID string) Answer { return Answer{kind: answerOption, option: optionID} }
 
-// LogValue hides the option id.
-func (a Answer) LogValue() slog.Value {
-	return slog.StringValue([...]string{"none", "option", "allow", "deny", "cancel"}[a.kind])
+// String says what kind of answer it is. It hides the option id.
+func (a Answer) String() string {
+	return [...]string{"none", "option", "allow", "deny", "cancel"}[a.kind]
 }
+
+// LogValue hides the option id.
+func (a Answer) LogValue() slog.Value { return slog.StringValue(a.String()) }
 
 // Responder is who answered, and through which surface.
 type Responder struct {

@@ -10,9 +10,13 @@ import (
 	"github.com/kandev/assent/internal/display"
 )
 
-// maxInput is how much of a text is looked at, in bytes. What is shown is
-// shorter by far.
-const maxInput = 4096
+// How much of a text is looked at, in bytes: some times what can be shown, as
+// masks are short.
+const (
+	inputFactor = 4
+	maxInput    = 4096
+	minInput    = 512
+)
 
 // Redact makes one line of at most limit bytes of s that everybody may see.
 // Whatever looks like a credential is masked, as in [hidden:24], where the
@@ -20,7 +24,7 @@ const maxInput = 4096
 // It would rather mask too much than too little, but it never masks a command
 // substitution: a person would approve what nobody can see.
 func Redact(s string, limit int) string {
-	return line(mask(s), limit)
+	return line(mask(s, min(max(inputFactor*limit, minInput), maxInput)), limit)
 }
 
 // line is display.Line, without its cost for the usual text.
@@ -43,9 +47,9 @@ func plain(s string) bool {
 // span is a part of a text, in bytes.
 type span struct{ from, to int }
 
-// mask replaces what looks like a credential.
-func mask(s string) string {
-	v := newView(s)
+// mask replaces what looks like a credential. Of the text it reads so many bytes.
+func mask(s string, input int) string {
+	v := newView(s, input)
 	spans := findSecrets(v.text)
 	if v.cut {
 		spans = append(spans, lastRun(v.text)) // perhaps half a credential
@@ -84,11 +88,11 @@ type view struct {
 	cut  bool
 }
 
-func newView(s string) view {
+func newView(s string, input int) view {
 	v := view{text: s, end: len(s)}
-	if len(s) > maxInput {
-		v.cut, v.end = true, maxInput
-		for v.end > maxInput-utf8.UTFMax && !utf8.RuneStart(s[v.end]) {
+	if len(s) > input {
+		v.cut, v.end = true, input
+		for v.end > input-utf8.UTFMax && !utf8.RuneStart(s[v.end]) {
 			v.end--
 		}
 		v.text = s[:v.end]

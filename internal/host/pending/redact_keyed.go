@@ -6,8 +6,10 @@ import "strings"
 type finder struct {
 	t     string
 	spans []span
-	// quoted holds for each place which quotes are open there; made on demand.
+	// quoted holds for each place which quotes are open there, and closed for each
+	// bracket where the one that closes it ends. Both are made on demand.
 	quoted []uint8
+	closed []int32
 }
 
 // findSecrets finds credentials. The rules look at the whole text each and may
@@ -207,6 +209,9 @@ func (f *finder) header(name, k int) {
 // ends. Command substitutions in it stay visible.
 func (f *finder) value(k int) int {
 	t := f.t
+	if n := len(f.spans); n > 0 && f.spans[n-1].from <= k && k < f.spans[n-1].to {
+		return f.spans[n-1].to // part of another one: nothing to add, and no time to lose
+	}
 	from, p := k, k
 	for p < len(t) && !endsWord(t[p]) {
 		end, body := p+1, false
@@ -226,7 +231,7 @@ func (f *finder) value(k int) int {
 		case esc > 0:
 			end = min(p+2, len(t))
 		case t[p] == '`' || strings.HasPrefix(t[p:], "$("):
-			if stop := substitutionEnd(t, p); stop > 0 {
+			if stop := f.substitutionEnd(p); stop > 0 {
 				f.add(from, p)
 				from, end = stop, stop
 			}
@@ -295,7 +300,7 @@ func (f *finder) substitutions(from, to int) int {
 		if f.t[p] != '`' && !strings.HasPrefix(f.t[p:], "$(") {
 			continue
 		}
-		if stop := substitutionEnd(f.t[:to], p); stop > 0 {
+		if stop := f.substitutionEnd(p); stop > 0 && stop <= to {
 			f.add(from, p)
 			from, p = stop, stop-1
 		}
@@ -304,23 +309,25 @@ func (f *finder) substitutions(from, to int) int {
 }
 
 // substitutionEnd is where a command substitution ends; 0 when nothing ends it.
-func substitutionEnd(t string, p int) int {
-	if t[p] == '`' {
-		if end := strings.IndexByte(t[p+1:], '`'); end >= 0 {
+func (f *finder) substitutionEnd(p int) int {
+	if f.t[p] == '`' {
+		if end := strings.IndexByte(f.t[p+1:], '`'); end >= 0 {
 			return p + 1 + end + 1
 		}
 		return 0
 	}
-	depth := 0
-	for i := p + 1; i < len(t); i++ {
-		switch t[i] {
-		case '(':
-			depth++
-		case ')':
-			if depth--; depth == 0 {
-				return i + 1
+	if f.closed == nil {
+		f.closed = make([]int32, len(f.t))
+		var open []int
+		for i := range len(f.t) {
+			switch {
+			case f.t[i] == '(':
+				open = append(open, i)
+			case f.t[i] == ')' && len(open) > 0:
+				f.closed[open[len(open)-1]] = int32(i + 1)
+				open = open[:len(open)-1]
 			}
 		}
 	}
-	return 0
+	return int(f.closed[p+1])
 }

@@ -28,9 +28,13 @@ func (f *finder) runs() {
 		for j < len(t) && isRunByte(t[j]) {
 			j++
 		}
-		for p := i; p < j; p++ {
+		end := j // of what may still belong to a token
+		for end < len(t) && (isRunByte(t[end]) || t[end] == '.' || t[end] == '=') {
+			end++
+		}
+		for p := i; p < j && end-p >= minToken; p++ {
 			if isAlnum(t[p]) && (p == i || !isAlnum(t[p-1])) {
-				f.prefixed(p)
+				f.prefixed(p, end)
 			}
 		}
 		for j < len(t) && t[j] == '=' && (j+1 == len(t) || !isAlnum(t[j+1])) {
@@ -44,32 +48,26 @@ func (f *finder) runs() {
 // minToken is the shortest credential of a well-known form.
 const minToken = 11
 
-// prefixed finds a credential of a well-known form that begins at the given place.
-func (f *finder) prefixed(at int) {
-	rest := f.t[at:]
-	end := 0
-	for end < len(rest) && (isRunByte(rest[end]) || rest[end] == '.' || rest[end] == '=') {
-		end++
-	}
-	if end < minToken {
-		return
-	}
+// prefixed finds a credential of a well-known form that begins at the given
+// place. The token that it may be in ends at the other one.
+func (f *finder) prefixed(at, end int) {
+	token := f.t[at:end]
 	for _, prefix := range tokenPrefixes {
-		if rest[0] == prefix[0] && strings.HasPrefix(rest, prefix) && end >= len(prefix)+8 {
-			f.add(at, at+end)
+		if token[0] == prefix[0] && strings.HasPrefix(token, prefix) && len(token) >= len(prefix)+8 {
+			f.add(at, end)
 			return
 		}
 	}
 	for _, prefix := range awsPrefixes {
-		if rest[0] != prefix[0] || !strings.HasPrefix(rest, prefix) {
+		if token[0] != prefix[0] || !strings.HasPrefix(token, prefix) {
 			continue
 		}
-		end := len(prefix)
-		for end < len(rest) && (rest[end] >= 'A' && rest[end] <= 'Z' || rest[end] >= '0' && rest[end] <= '9') {
-			end++
+		n := len(prefix)
+		for n < len(token) && (isUpper(token[n]) || token[n] >= '0' && token[n] <= '9') {
+			n++
 		}
-		if end >= 16 {
-			f.add(at, at+end)
+		if n >= 16 {
+			f.add(at, at+n)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -256,6 +257,22 @@ func TestRedactLeavesWords(t *testing.T) {
 			t.Fatalf("%q shows as %q", s, got)
 		}
 	})
+}
+
+// No text makes the rules slow: the slowest takes time in proportion to its
+// length, which is bounded.
+func TestRedactHardTexts(t *testing.T) {
+	start := time.Now()
+	for _, part := range []string{
+		"password=$(", "password=\"", "password=\"$(", "password='", "password=\\\"", "password=`", "echo ", "-p ", "a@", "a:b@", "a-", "sk-",
+		"://", "-----BEGIN", "-u a:", "Authorization: ", "cookie=a ", "\u200b", "aA1/", "((((", "$($(", "{\\\"",
+	} {
+		for range 20 {
+			Redact(strings.Repeat(part, maxInput/len(part))+")", roomy)
+		}
+	}
+	t.Logf("%v", time.Since(start)) // in a test binary with the race detector, too
+	assert.Less(t, time.Since(start), 30*time.Second)
 }
 
 func checkRedact(t interface {
