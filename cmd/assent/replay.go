@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/kandev/assent/internal/display"
 	"github.com/kandev/assent/internal/replay"
 )
 
@@ -127,10 +128,7 @@ func decisionText(d replay.Decision) string {
 }
 
 // visible escapes what would not be seen on a terminal, without quotes.
-func visible(s string) string {
-	quoted := strconv.Quote(s)
-	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
-}
+func visible(s string) string { return display.Line(s, maxShown) }
 
 func indent(s string) string {
 	return "    " + strings.ReplaceAll(strings.TrimSuffix(s, "\n"), "\n", "\n    ") + "\n"
