@@ -8,9 +8,11 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"time"
 
 	"github.com/kandev/assent/internal/display"
 	"github.com/kandev/assent/internal/host/config"
+	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/internal/host/process"
 	"github.com/kandev/assent/internal/record"
 )
@@ -21,6 +23,7 @@ type host struct {
 	command  *runCommand
 	launch   process.Launch
 	manager  *process.Manager
+	store    *pending.Store
 	screen   *screen
 	ledger   *ledger
 	terminal *terminal // nil when nobody is asked
@@ -46,6 +49,7 @@ type turnEnd struct {
 // line is a line of the person, or the end.
 type line struct {
 	text string
+	at   time.Time // when it was read
 	end  bool
 }
 
@@ -54,8 +58,9 @@ func newHost(a *app, c *runCommand, l process.Launch, prompts []string) (*host, 
 	if err != nil {
 		return nil, err
 	}
-	h := &host{app: a, command: c, launch: l, ledger: newLedger(), prompts: prompts, typing: len(prompts) == 0, signals: make(chan os.Signal, 4)}
+	h := &host{app: a, command: c, launch: l, store: pending.New(pending.Config{}), ledger: newLedger(), prompts: prompts, typing: len(prompts) == 0, signals: make(chan os.Signal, 4)}
 	h.screen = newScreen(a.stdout, h.ledger)
+	h.screen.surface = h.newSurface()
 	h.launch.Endpoint.Observer = h.ledger
 	h.launch.Recorder = c.recorder(func(w *record.Writer) { h.record = w })
 	if h.typing || isTerminal(a) {
@@ -65,19 +70,20 @@ func newHost(a *app, c *runCommand, l process.Launch, prompts []string) (*host, 
 		a.say(fmt.Sprintf("no dialect knows the agent %q: it is asked about unless its requests name the tool", l.Config.Agent))
 	}
 	h.manager, err = process.NewManager(process.Options{
-		Pipelines: pipelines, Dialects: set, Asker: h.asker(), Watcher: h.screen, Logger: a.logger, Version: hostVersion(),
+		Pipelines: pipelines, Dialects: set, Store: h.store, Watcher: h.screen, Logger: a.logger, Version: hostVersion(),
 	})
 	return h, err
 }
 
-// asker asks in the terminal, if there is one and nothing else was said.
-func (h *host) asker() process.Asker {
+// newSurface asks in the terminal, if there is one and nothing else was said.
+func (h *host) newSurface() surface {
+	h.store.Attach(pending.Scope{}) // for as long as the store
 	answer := h.command.OnPending
 	if answer == "" && isTerminal(h.app) {
-		h.terminal = newTerminal(h.screen)
+		h.terminal = newTerminal(h.screen, h.store, func() { discardTyped(h.app.stdin) })
 		return h.terminal
 	}
-	p := &policy{answer: orElse(answer, "cancel"), screen: h.screen, tell: func() {}}
+	p := &policy{answer: orElse(answer, "cancel"), screen: h.screen, store: h.store, tell: func() {}}
 	if answer == "" {
 		p.tell = func() {
 			h.app.say("this is no terminal, so what nobody decides is cancelled (--on-pending allow|reject|cancel)")
@@ -95,7 +101,7 @@ func typedLines(in *os.File) <-chan line {
 		for {
 			text, err := r.ReadString('\n')
 			if text = strings.TrimSpace(text); text != "" {
-				lines <- line{text: text}
+				lines <- line{text: text, at: time.Now()}
 			}
 			if err != nil {
 				lines <- line{end: true}
@@ -116,6 +122,7 @@ func (h *host) run() error {
 		err = h.talk()
 		h.stop()
 	}
+	h.store.Close()
 	return h.finish(err)
 }
 
@@ -219,7 +226,7 @@ func (h *host) heard(l line) {
 		if h.terminal != nil {
 			h.terminal.close()
 		}
-	case h.terminal != nil && h.terminal.Answer(l.text, working):
+	case h.terminal != nil && h.terminal.Answer(l, working):
 	case working:
 		h.screen.line("", "the agent is working: wait for the end of its turn, or cancel it with Ctrl-C")
 	default:

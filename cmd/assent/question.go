@@ -1,12 +1,12 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"sync"
 
 	"github.com/kandev/assent/internal/display"
+	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/internal/host/process"
 	"github.com/kandev/assent/pipeline"
 )
@@ -54,52 +54,84 @@ func questionLines(q process.Question) []string {
 	return lines
 }
 
-// detailLines show all that is known of the action.
-func detailLines(q process.Question) []string {
+// detailLines show all that is known of the action. The detail is escaped already.
+func detailLines(q process.Question, d pending.Detail) []string {
 	lines := []string{fmt.Sprintf("#%d  session %s, call %s", q.Number, display.Line(q.Session, maxShownID), display.Line(q.ToolCall, maxShownID))}
-	for _, part := range []struct{ name, text string }{
-		{"command", q.Action.Command}, {"arguments", q.Action.Arguments}, {"diff", q.Action.Diff},
-	} {
-		if part.text == "" {
-			continue
+	add := func(name, text string) {
+		if text == "" {
+			return
 		}
-		lines = append(lines, "  "+part.name)
-		for l := range strings.SplitSeq(strings.TrimSuffix(display.Text(part.text, maxShownText), "\n"), "\n") {
+		lines = append(lines, "  "+name)
+		for l := range strings.SplitSeq(strings.TrimSuffix(display.Cut(text, maxShownText), "\n"), "\n") {
 			lines = append(lines, "  | "+l)
 		}
 	}
+	add("title", d.Title)
+	add("arguments", d.Arguments)
+	for _, c := range d.Changes {
+		name := "file " + strings.ReplaceAll(c.Path, "\n", `\n`)
+		add(name+" before", c.Old)
+		add(name+" after", c.New)
+		add(name+" patch", c.Patch)
+	}
+	for _, note := range d.Notes {
+		add("note", note)
+	}
+	if d.Left > 0 {
+		lines = append(lines, fmt.Sprintf("  and %d more bytes that are not shown", d.Left))
+	}
 	return lines
 }
+
+// surface asks somebody what nothing decides, and answers in the store.
+type surface interface {
+	// asked is called by the goroutine that reads the agent.
+	asked(q process.Question)
+	// over says that an offer has ended, however it did.
+	over(number uint64)
+}
+
+// policySurface is the name under which policies answer.
+const policySurface = "on-pending"
 
 // policy answers questions without a person, as --on-pending says.
 type policy struct {
 	answer string // allow, reject or cancel
 	screen *screen
+	store  *pending.Store
 	// once says once that nobody is asked.
 	once sync.Once
 	tell func()
 }
 
-// Ask answers at once.
-func (p *policy) Ask(_ context.Context, q process.Question) process.Answer {
+// asked answers at once.
+func (p *policy) asked(q process.Question) {
 	p.once.Do(p.tell)
 	p.screen.block("question", questionLines(q))
-	return p.screen.given(q, p.choose(q))
+	by := pending.Responder{Name: "policy", Surface: policySurface}
+	if p.store.Resolve(q.Key, p.choose(q), by) != nil {
+		_ = p.store.Resolve(q.Key, pending.Cancel(), by) // it fails when the offer is over
+	}
 }
 
-func (p *policy) choose(q process.Question) process.Answer {
-	index, reason := 0, pipeline.ReasonOptionChosen
+func (*policy) over(uint64) {}
+
+func (p *policy) choose(q process.Question) pending.Answer {
+	var reason pipeline.Reason
+	var answer pending.Answer
 	switch p.answer {
 	case "allow":
-		index, reason = pipeline.LeastAllow(q.Options, q.Hint)
+		_, reason = pipeline.LeastAllow(q.Options, q.Hint)
+		answer = pending.Allow()
 	case "reject":
-		index, reason = pipeline.LeastReject(q.Options, q.Hint)
+		_, reason = pipeline.LeastReject(q.Options, q.Hint)
+		answer = pending.Deny()
 	default:
-		return process.Cancel()
+		return pending.Cancel()
 	}
 	if reason != pipeline.ReasonOptionChosen {
 		p.screen.line("", "#%d  --on-pending %s finds no single option (%s): cancelled", q.Number, p.answer, reason)
-		return process.Cancel()
+		return pending.Cancel()
 	}
-	return process.Select(index)
+	return answer
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/kandev/assent/internal/display"
+	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/internal/host/process"
 	"github.com/kandev/assent/pipeline"
 )
@@ -31,6 +32,7 @@ type screen struct {
 	asked   map[string]bool
 	unasked int
 	ledger  *ledger
+	surface surface
 }
 
 func newScreen(w io.Writer, l *ledger) *screen {
@@ -175,43 +177,40 @@ func what(r pipeline.Result, a process.Action) string {
 	return "an unnamed action"
 }
 
-// endings say how a question ended without an answer.
-var endings = map[process.Ending]string{
-	process.ByWithdrawal: "withdrawn by the agent",
-	process.ByCancel:     "cancelled with its session",
-	process.ByEnd:        "over: the agent has ended",
-	process.ByStop:       "cancelled: the agent is being stopped",
+// Asked lets somebody be asked.
+func (s *screen) Asked(_ context.Context, q process.Question) { s.surface.asked(q) }
+
+// endings say how a question ended that nobody answered.
+var endings = map[pipeline.Reason]string{
+	pending.ReasonWithdrawn:        "withdrawn by the agent",
+	pending.ReasonSessionCancelled: "cancelled with its session",
+	pending.ReasonInstanceGone:     "over: the agent has ended",
+	pending.ReasonExpired:          "expired",
+	pending.ReasonNoSurface:        "cancelled: there was nobody to ask",
+	pending.ReasonClosed:           "cancelled: the host is ending",
 }
 
-// Answered shows how a question ended. A person's answer was shown before it was
-// given, so that it stands before what the agent does with it.
+// Answered shows how a question ended. The answer of a person was shown before it
+// was given, so that it stands before what the agent does with it.
 func (s *screen) Answered(_ context.Context, a process.Answered) {
-	text := answerText(a.Answer, a.Option)
-	why, other := endings[a.Ending]
-	if other {
+	s.surface.over(a.Number)
+	text := "cancelled"
+	if a.Outcome.Verdict == pipeline.Select {
+		text = optionText(a.Outcome.Option, a.Option)
+	}
+	if why, other := endings[a.Outcome.Reason]; other {
 		text = why
 	}
+	if a.Outcome.Reason == pending.ReasonInstanceGone && a.Sent {
+		text = "cancelled: the agent is being stopped"
+	}
 	s.ledger.answered(a, text)
-	if other {
+	if a.Outcome.By.Surface != terminalSurface {
 		s.line("answer", "#%d  %s", a.Number, text)
 	}
 }
 
-// given shows an answer and passes it on.
-func (s *screen) given(q process.Question, a process.Answer) process.Answer {
-	var option pipeline.Option
-	if index, ok := a.Selected(); ok {
-		option = q.Options[index]
-	}
-	s.line("answer", "#%d  %s", q.Number, answerText(a, option))
-	return a
-}
-
-func answerText(a process.Answer, o pipeline.Option) string {
-	index, selected := a.Selected()
-	if !selected {
-		return "cancelled"
-	}
+func optionText(index int, o pipeline.Option) string {
 	return fmt.Sprintf("option %d  %s  %s", index+1, display.Line(o.Kind, maxShownID), display.Line(o.Label, 120))
 }
 

@@ -1,69 +1,101 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"maps"
+	"os/user"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
+	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/internal/host/process"
 )
+
+// terminalSurface is the name under which the person at the terminal answers.
+const terminalSurface = "terminal"
 
 // terminal asks the person at the terminal. Several questions can be open; each
 // is answered with its number, which is never used again.
 type terminal struct {
 	screen *screen
+	store  *pending.Store
+	by     pending.Responder
+	flush  func() // discards what was typed and not read yet
 
 	mu   sync.Mutex
 	open map[uint64]*openQuestion
-
-	left  chan struct{} // closed when the person has left
-	leave sync.Once
+	left bool // nobody is left to type
 }
 
+// openQuestion is a question as it was drawn, without the texts that only the
+// store keeps.
 type openQuestion struct {
 	process.Question
-	answer chan process.Answer
+	drawn time.Time
 }
 
-func newTerminal(s *screen) *terminal {
-	return &terminal{screen: s, open: map[uint64]*openQuestion{}, left: make(chan struct{})}
+func newTerminal(s *screen, store *pending.Store, flush func()) *terminal {
+	by := pending.Responder{Name: "person", Surface: terminalSurface}
+	if me, err := user.Current(); err == nil && me.Username != "" {
+		by.Name = me.Username
+	}
+	return &terminal{screen: s, store: store, by: by, flush: flush, open: map[uint64]*openQuestion{}}
 }
 
-// close cancels what is open and whatever is asked later: nobody is left to type.
-func (t *terminal) close() { t.leave.Do(func() { close(t.left) }) }
-
-// Ask shows the question and waits for the person.
-func (t *terminal) Ask(ctx context.Context, q process.Question) process.Answer {
-	o := &openQuestion{q, make(chan process.Answer, 1)}
+// asked shows a question. What was typed before that is discarded: it was meant
+// for something else.
+func (t *terminal) asked(q process.Question) {
 	t.mu.Lock() // shown and open at once: an answer to what was not shown finds nothing
 	t.screen.block("question", append(questionLines(q),
 		fmt.Sprintf("  answer: %d <option>   everything: %d ?   why you are asked: %d why", q.Number, q.Number, q.Number)))
-	t.open[q.Number] = o
+	t.flush()
+	q.Action = process.Action{} // the person sees more of it from the store
+	o := &openQuestion{q, time.Now()}
+	left := t.left
+	if !left {
+		t.open[q.Number] = o
+	}
 	t.mu.Unlock()
-	defer func() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		delete(t.open, q.Number)
-	}()
-	select {
-	case a := <-o.answer:
-		return t.screen.given(q, a)
-	case <-t.left:
-		return t.screen.given(q, process.Cancel())
-	case <-ctx.Done():
-		return process.Cancel()
+	if left {
+		t.answer(o, pending.Cancel(), "cancelled")
 	}
 }
 
-// Answer takes a typed line. It says whether the line was meant for a question;
-// a line that was not is a prompt, if there is no turn.
-func (t *terminal) Answer(line string, working bool) bool {
+// over closes a question.
+func (t *terminal) over(number uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.open, number)
+}
+
+// close cancels what is open and whatever is asked later: nobody is left to type.
+func (t *terminal) close() {
+	t.mu.Lock()
+	t.left = true
+	open := slices.SortedFunc(maps.Values(t.open), func(a, b *openQuestion) int { return int(a.Number) - int(b.Number) })
+	t.mu.Unlock()
+	for _, o := range open {
+		t.answer(o, pending.Cancel(), "cancelled")
+	}
+}
+
+// answer answers a question. It is shown before it is given, so that it stands
+// before what the agent does with it.
+func (t *terminal) answer(o *openQuestion, a pending.Answer, text string) {
+	t.screen.line("answer", "#%d  %s", o.Number, text)
+	if err := t.store.Resolve(o.Key, a, t.by); err != nil {
+		t.screen.line("", "#%d  that answer came to nothing: %v", o.Number, err)
+	}
+}
+
+// Answer takes a line that was typed. It says whether the line was meant for a
+// question; a line that was not is a prompt, if there is no turn.
+func (t *terminal) Answer(l line, working bool) bool {
 	numbers := t.numbers()
-	fields := strings.Fields(line)
+	fields := strings.Fields(l.text)
 	if len(numbers) == 0 || (!working && !looksLikeAnswer(fields)) {
 		return false
 	}
@@ -79,6 +111,8 @@ func (t *terminal) Answer(line string, working bool) bool {
 		t.screen.line("", "not understood: answer with the question's number and the option's, as in: %d 1", numbers[0])
 	case o == nil:
 		t.screen.line("", "question %d is not open; open: %s", number, list(numbers))
+	case !l.at.After(o.drawn):
+		t.screen.line("", "that was typed before question %d was shown, and is ignored", number)
 	default:
 		t.reply(o, fields[1])
 	}
@@ -90,17 +124,25 @@ func (t *terminal) reply(o *openQuestion, word string) {
 	option, err := strconv.Atoi(word)
 	switch {
 	case word == "?":
-		t.screen.block("", detailLines(o.Question))
+		t.detail(o)
 	case word == "why":
 		t.screen.block("", strings.Split(strings.TrimSuffix(o.Result.Explain(), "\n"), "\n"))
 	case err != nil || option < 1 || option > len(o.Options):
 		t.screen.line("", "question %d has the options 1 to %d; %d ? shows everything", o.Number, len(o.Options), o.Number)
 	default:
-		select {
-		case o.answer <- process.Select(option - 1):
-		default: // it was answered just now
-		}
+		chosen := o.Options[option-1]
+		t.answer(o, pending.Select(chosen.ID), optionText(option-1, chosen))
 	}
+}
+
+// detail shows everything of a question, which is read for this and not kept.
+func (t *terminal) detail(o *openQuestion) {
+	d, err := t.store.Detail(o.Key)
+	if err != nil {
+		t.screen.line("", "#%d  %v", o.Number, err)
+		return
+	}
+	t.screen.block("", detailLines(o.Question, d))
 }
 
 // looksLikeAnswer tells an answer from a prompt while both are possible.

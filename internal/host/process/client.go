@@ -26,5 +26,5 @@ func (i *Instance) cancelRequest(line []byte) {
 		i.log.Debug("a $/cancel_request of the agent names no request", "bytes", len(line))
 		return
 	}
-	i.cancelOffers(i.offers.takeWhere(func(o *acp.Offer) bool { return idKey(o.ID.String()) == id }), ByWithdrawal)
+	i.manager.options.Store.Withdraw(i.id, acp.NewID(id))
 }

@@ -24,7 +24,7 @@ func TestOnlyASessionThatListedTheToolsIsApproved(t *testing.T) {
 	ask := func(id, session, tool string) {
 		s.turn(t, i.sessions["s1"], injectedOffer(id, session, "c"+id, tool)+"\nend")
 	}
-	pends := func() { s.next(t).answer <- Cancel(); receive(t, s.says) }
+	pends := func() { s.next(t).cancels(t); receive(t, s.says) }
 
 	ask("1", "s1", listTool) // nobody was at the endpoint yet
 	pends()

@@ -4,10 +4,10 @@
 // settings, its pipeline and its injected MCP server; a [Session] is one
 // conversation with it. The agent's lines are read in order by one goroutine,
 // which decides every permission request at once and never waits for a person:
-// what the pipeline does not decide goes to the host's [Asker], each question in
-// a goroutine of its own. However an offer ends (answered, withdrawn, cancelled
-// with its session), exactly one answer line is written, and none after the
-// agent has gone.
+// what the pipeline does not decide waits in the host's [pending.Store], without a
+// goroutine, and whoever ends it there (a person, the agent, a cancelled session,
+// the clock) has its answer line written. It is exactly one for each offer, and
+// none after the agent has gone.
 //
 // Back-pressure instead of queues: a [Watcher] that is slow makes the reading
 // slow, and so the agent. Lines to the agent wait in a bounded queue; an agent

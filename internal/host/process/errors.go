@@ -9,8 +9,9 @@ import (
 )
 
 var (
-	// ErrNoAsker says that a manager was to be made without anybody to ask.
-	ErrNoAsker = errors.New("process: a manager needs an Asker: without one, requests that nothing decides would have no answer")
+	// ErrNoStore says that a manager was to be made without a place for offers
+	// that wait.
+	ErrNoStore = errors.New("process: a manager needs a store of pending requests: without one, requests that nothing decides would have no answer")
 	// ErrNoPipelines says that a manager was to be made without a pipeline factory.
 	ErrNoPipelines = errors.New("process: a manager needs a factory of pipelines")
 	// ErrEnded says that the instance is not running any more.
@@ -53,14 +54,6 @@ func ended(err error) error {
 	}
 	return endedError{err}
 }
-
-// Why the context of a question ended; see [context.Cause].
-var (
-	// ErrWithdrawn: the agent took its request back.
-	ErrWithdrawn = errors.New("process: the agent withdrew its request")
-	// ErrSessionCancelled: the session was cancelled.
-	ErrSessionCancelled = errors.New("process: the session was cancelled")
-)
 
 // StartError says that the agent's program could not be started.
 type StartError struct {

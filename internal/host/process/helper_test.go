@@ -14,6 +14,8 @@ import (
 	"github.com/kandev/assent/dialects"
 	"github.com/kandev/assent/internal/host/config"
 	"github.com/kandev/assent/internal/host/endpoint"
+	"github.com/kandev/assent/internal/host/pending"
+	"github.com/kandev/assent/pipeline"
 	"github.com/kandev/assent/stages"
 )
 
@@ -23,26 +25,39 @@ const patience = 20 * time.Second
 // asked is a question that a test answers.
 type asked struct {
 	Question
-	ctx    context.Context
-	answer chan Answer
+	store *pending.Store
+}
+
+var tester = pending.Responder{Name: "ada", Surface: "test"}
+
+// selects answers with the option of the given index.
+func (a asked) selects(t *testing.T, option int) {
+	t.Helper()
+	require.NoError(t, a.store.Resolve(a.Key, pending.Select(a.Options[option].ID), tester))
+}
+
+func (a asked) cancels(t *testing.T) {
+	t.Helper()
+	require.NoError(t, a.store.Resolve(a.Key, pending.Cancel(), tester))
+}
+
+// over makes sure that a late answer is told why it is late.
+func (a asked) over(t *testing.T, code pending.Code, reason pipeline.Reason) {
+	t.Helper()
+	assert.Equal(t, pending.Error{Code: code, Reason: reason}, a.store.Resolve(a.Key, pending.Allow(), tester))
+}
+
+// open makes sure that the offer still waits.
+func (a asked) open(t *testing.T) {
+	t.Helper()
+	_, err := a.store.Get(a.Key)
+	assert.NoError(t, err)
 }
 
 // desk is a person in a test: questions wait on a channel.
-type desk struct{ questions chan asked }
-
-func (d *desk) Ask(ctx context.Context, q Question) Answer {
-	a := asked{q, ctx, make(chan Answer, 1)}
-	select {
-	case d.questions <- a:
-	case <-ctx.Done():
-		return Cancel()
-	}
-	select {
-	case answer := <-a.answer:
-		return answer
-	case <-ctx.Done():
-		return Select(0) // too late: it must count for nothing
-	}
+type desk struct {
+	store     *pending.Store
+	questions chan asked
 }
 
 // next waits for a question.
@@ -103,6 +118,8 @@ func (d *diary) Decided(_ context.Context, v Decided) {
 	defer d.mu.Unlock()
 	d.decided = append(d.decided, v)
 }
+
+func (s *stage) Asked(_ context.Context, q Question) { s.questions <- asked{q, s.store} }
 
 func (d *diary) Answered(_ context.Context, a Answered) {
 	select {
@@ -166,7 +183,7 @@ type stage struct {
 func newStage(t *testing.T, agent string, change ...func(*Options, *Launch)) *stage {
 	t.Helper()
 	s := &stage{
-		desk:  &desk{questions: make(chan asked, 8192)},
+		desk:  &desk{store: pending.New(pending.Config{}), questions: make(chan asked, 8192)},
 		diary: &diary{says: make(chan string, 8192), answered: make(chan Answered, 8192)},
 	}
 	set, err := dialects.Index(dialects.All())
@@ -174,7 +191,7 @@ func newStage(t *testing.T, agent string, change ...func(*Options, *Launch)) *st
 	factory, err := stages.NewPipelineFactory(stages.HostOrder(), append(stages.Builtin(set), stages.WitnessFactory()))
 	require.NoError(t, err)
 	o := Options{
-		Pipelines: factory, Dialects: set, Asker: s.desk, Watcher: s.diary, Version: "test",
+		Pipelines: factory, Dialects: set, Store: s.store, Watcher: s, Version: "test",
 		Timeouts: Timeouts{Initialize: patience, Session: patience, Close: patience, Term: patience},
 	}
 	s.launch = Launch{
@@ -185,6 +202,8 @@ func newStage(t *testing.T, agent string, change ...func(*Options, *Launch)) *st
 	for _, c := range change {
 		c(&o, &s.launch)
 	}
+	t.Cleanup(s.store.Attach(pending.Scope{}))
+	t.Cleanup(func() { s.store.Close() })
 	s.manager, err = NewManager(o)
 	require.NoError(t, err)
 	return s

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -14,13 +15,14 @@ import (
 	"github.com/kandev/assent/dialects"
 	"github.com/kandev/assent/internal/host/config"
 	"github.com/kandev/assent/internal/host/endpoint"
+	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/pipeline"
 	"github.com/kandev/assent/pipeline/acp"
 )
 
 // InstanceID names an instance. It is unique within a manager, never used again,
 // and can be logged.
-type InstanceID string
+type InstanceID = pending.InstanceID
 
 // Instance is one agent process. It is safe for concurrent use.
 type Instance struct {
@@ -34,10 +36,10 @@ type Instance struct {
 	secrets  *secrets
 	log      *slog.Logger
 
-	child  *child
-	conn   *conn
-	offers offers
-	agent  agentInfo
+	child *child
+	conn  *conn
+	mute  atomic.Bool // nobody is left to be answered
+	agent agentInfo
 
 	contacts contacts
 
@@ -114,15 +116,10 @@ func (i *Instance) supervise(read, written <-chan struct{}) {
 	case <-i.ending:
 	}
 	stopped := errors.Is(i.endCause(), ErrStopped)
-	open := i.offers.close() // before their contexts end: late answers find nothing
-	if stopped {
-		i.cancelOffers(open, ByStop)
-	} else {
+	if !stopped {
 		g.close = min(g.close, exitGrace)
-		for _, w := range open { // nobody is left to be answered
-			i.over(w, ByEnd, Cancel())
-		}
 	}
+	i.dropOffers(stopped)
 	i.conn.out.close()
 	i.cancel(ErrEnded)
 	signalled := i.child.stop(i.killCtx, g)
@@ -139,6 +136,13 @@ func (i *Instance) supervise(read, written <-chan struct{}) {
 	if err := i.abandon(); err != nil {
 		i.log.Error("closing an instance failed", "error", err)
 	}
+}
+
+// dropOffers ends every open offer. An agent that is being stopped still gets its
+// answers; of any other end nobody is left to be answered.
+func (i *Instance) dropOffers(stopped bool) {
+	i.mute.Store(!stopped)
+	i.manager.options.Store.DropInstance(i.id)
 }
 
 func (i *Instance) endCause() error {
@@ -284,10 +288,11 @@ func (i *Instance) CancelSession(session string) error {
 		s.cancelled()
 	}
 	i.mu.Unlock()
-	if err := i.conn.out.push(outLine{line: line}); err != nil {
+	err = i.conn.out.push(outLine{line: line})
+	i.manager.options.Store.CancelSession(i.id, session)
+	if err != nil {
 		return fmt.Errorf("process: session/cancel: %w", err)
 	}
-	i.cancelOffers(i.offers.takeWhere(func(o *acp.Offer) bool { return o.Request.SessionID == session }), ByCancel)
 	return nil
 }
 

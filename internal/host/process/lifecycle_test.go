@@ -14,17 +14,20 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/stages"
 )
 
 func TestL25_NoManagerWithoutAnybodyToAsk(t *testing.T) {
 	factory, err := stages.NewDefaultFactory()
 	require.NoError(t, err)
+	store := pending.New(pending.Config{})
+	defer store.Close()
 	_, err = NewManager(Options{Pipelines: factory})
-	assert.ErrorIs(t, err, ErrNoAsker)
-	_, err = NewManager(Options{Asker: &desk{}})
+	assert.ErrorIs(t, err, ErrNoStore)
+	_, err = NewManager(Options{Store: store})
 	assert.ErrorIs(t, err, ErrNoPipelines)
-	_, err = NewManager(Options{Pipelines: factory, Asker: &desk{}})
+	_, err = NewManager(Options{Pipelines: factory, Store: store})
 	assert.NoError(t, err)
 }
 
@@ -102,8 +105,8 @@ func TestAnAgentThatExitsInMidTurn(t *testing.T) {
 	assert.Equal(t, "panic: out of ideas", exit.Stderr)
 	wait(t, session.instance.Done())
 	assert.ErrorIs(t, session.instance.Err(), exit)
-	assert.ErrorIs(t, context.Cause(q.ctx), ErrEnded)
-	assert.Equal(t, ByEnd, receive(t, s.answered).Ending)
+	q.over(t, pending.CodeStale, pending.ReasonInstanceGone)
+	assert.False(t, receive(t, s.answered).Sent)
 	assert.Equal(t, []string{"{}"}, s.tape.answers(), "nobody is left to be answered")
 
 	_, err = session.Prompt(t.Context(), "again")
@@ -249,11 +252,11 @@ func TestL04_AKilledAgentDropsItsOffers(t *testing.T) {
 	require.NoError(t, session.instance.child.cmd.Process.Kill())
 	wait(t, session.instance.Done())
 	for _, q := range questions {
-		<-q.ctx.Done()
-		assert.ErrorIs(t, context.Cause(q.ctx), ErrEnded)
-		assert.Equal(t, ByEnd, receive(t, s.answered).Ending)
+		q.over(t, pending.CodeStale, pending.ReasonInstanceGone)
+		assert.False(t, receive(t, s.answered).Sent)
 	}
 	assert.Empty(t, s.tape.answers())
+	assert.Zero(t, s.store.Len())
 }
 
 func TestAWatcherThatNeverReturnsDoesNotOutliveTheAgent(t *testing.T) {

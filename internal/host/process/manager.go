@@ -12,6 +12,7 @@ import (
 	"github.com/kandev/assent/dialects"
 	"github.com/kandev/assent/internal/host/config"
 	"github.com/kandev/assent/internal/host/endpoint"
+	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/pipeline"
 	"github.com/kandev/assent/pipeline/acp"
 )
@@ -50,8 +51,9 @@ type Options struct {
 	Pipelines func(pipeline.Instance) (*pipeline.Pipeline, error)
 	// Dialects of the agents.
 	Dialects dialects.Set
-	// Asker asks a person what no stage decides.
-	Asker Asker
+	// Store holds what no stage decides until a person answers. It is the host's
+	// to close, after the manager was stopped, and serves one manager alone.
+	Store *pending.Store
 	// Watcher is told what happens; nil for nobody.
 	Watcher Watcher
 	// Logger; nil for none.
@@ -77,12 +79,12 @@ type Manager struct {
 	stopped   bool
 }
 
-// NewManager makes a manager. Without an [Asker] or pipelines there is none: a
+// NewManager makes a manager. Without a store or pipelines there is none: a
 // missing part must not answer anything by itself.
 func NewManager(o Options) (*Manager, error) {
 	switch {
-	case o.Asker == nil:
-		return nil, ErrNoAsker
+	case o.Store == nil:
+		return nil, ErrNoStore
 	case o.Pipelines == nil:
 		return nil, ErrNoPipelines
 	}

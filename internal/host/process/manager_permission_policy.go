@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 
+	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/pipeline"
 	"github.com/kandev/assent/pipeline/acp"
 	"github.com/kandev/assent/stages"
@@ -13,14 +14,11 @@ import (
 // the state of a session and not by what is asked.
 const Stage pipeline.Name = "manager"
 
-// Reasons of the manager. Both come with the verdict cancel.
-const (
-	// ReasonSessionCancelled: the turn was cancelled and the agent has not ended
-	// it yet. ACP wants every request of such a turn cancelled.
-	ReasonSessionCancelled pipeline.Reason = "session_cancelled"
-	// ReasonTooManyOpen: as many offers as can wait do wait already.
-	ReasonTooManyOpen pipeline.Reason = "too_many_open_offers"
-)
+// ReasonSessionCancelled is a reason of the manager, with the verdict cancel: the
+// turn was cancelled and the agent has not ended it yet. ACP wants every request
+// of such a turn cancelled. An offer that finds no room in the store is cancelled
+// with the store's reason.
+const ReasonSessionCancelled = pending.ReasonSessionCancelled
 
 // decidePermission is the automatic part of the decision, and runs before
 // anything is allocated for a pending request. Blanket approval is the pipeline's

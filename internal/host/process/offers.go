@@ -1,125 +1,114 @@
 package process
 
 import (
-	"cmp"
-	"context"
 	"errors"
-	"slices"
+	"log/slog"
 	"sync"
+	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
+	"github.com/kandev/assent/internal/host/pending"
+	"github.com/kandev/assent/pipeline"
 	"github.com/kandev/assent/pipeline/acp"
 )
 
-// maxOpenOffers is how many offers of one instance can wait for a person.
-const maxOpenOffers = 4096
-
-// errTooMany says that no more offers can wait.
-var errTooMany = errors.New("process: too many offers wait for an answer")
-
-// openOffer is one offer that waits for a person.
+// openOffer is one offer that waits for a person. The store says once how it
+// ended; here its answer is written, and that it ended is told after it was told
+// that it began.
 type openOffer struct {
-	number uint64
-	offer  *acp.Offer
-	ctx    context.Context
-	cancel context.CancelCauseFunc
+	instance *Instance
+	number   uint64
+	offer    *acp.Offer
+	identity pipeline.Identity
+
+	mu    sync.Mutex
+	told  bool      // that a person is asked
+	ended *Answered // it ended before that
 }
 
-// offers are the open offers of one instance. An offer is in it until somebody
-// takes it out, and only who took it out may answer it: exactly one answer each.
-type offers struct {
-	mu     sync.Mutex
-	open   map[uint64]*openOffer
-	closed bool
-}
-
-// add opens an offer.
-func (b *offers) add(ctx context.Context, number uint64, o *acp.Offer) (*openOffer, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	switch {
-	case b.closed:
-		return nil, ErrEnded
-	case len(b.open) >= maxOpenOffers:
-		return nil, errTooMany
+// deliver is called by the store, exactly once, by whoever ended the offer.
+func (w *openOffer) deliver(out pending.Outcome) error {
+	if out.Key.Request == "" {
+		return nil // it never waited: who wanted to register it answers
 	}
-	if b.open == nil {
-		b.open = map[uint64]*openOffer{}
+	a := Answered{Instance: w.instance.id, Number: w.number, Outcome: out}
+	if out.Verdict == pipeline.Select {
+		a.Option = w.offer.Request.Options[out.Option]
 	}
-	w := &openOffer{number: number, offer: o}
-	w.ctx, w.cancel = context.WithCancelCause(ctx)
-	b.open[number] = w
-	return w, nil
+	w.mu.Lock()
+	a.Sent = w.instance.sendOutcome(w, out)
+	told := w.told
+	if !told {
+		w.ended = &a
+	}
+	w.mu.Unlock()
+	if told {
+		w.instance.answered(w, a)
+	}
+	if !a.Sent {
+		return ErrEnded
+	}
+	return nil
 }
 
-// take closes one offer; false when somebody else did.
-func (b *offers) take(w *openOffer) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.open[w.number] != w {
+// announce tells that a person is asked, and then that the offer has ended, if it
+// has meanwhile.
+func (w *openOffer) announce(q Question) {
+	w.instance.manager.options.Watcher.Asked(w.instance.ctx, q)
+	w.mu.Lock()
+	w.told = true
+	ended := w.ended
+	w.mu.Unlock()
+	if ended != nil {
+		w.instance.answered(w, *ended)
+	}
+}
+
+// sendOutcome writes the one answer line of an offer, unless nobody is left who
+// could read it.
+func (i *Instance) sendOutcome(w *openOffer, out pending.Outcome) bool {
+	if i.mute.Load() {
 		return false
 	}
-	delete(b.open, w.number)
-	return true
-}
-
-// takeWhere closes every offer that the condition holds for, oldest first.
-func (b *offers) takeWhere(holds func(*acp.Offer) bool) []*openOffer {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.takeLocked(holds)
-}
-
-func (b *offers) takeLocked(holds func(*acp.Offer) bool) []*openOffer {
-	var taken []*openOffer
-	for n, w := range b.open {
-		if holds(w.offer) {
-			taken = append(taken, w)
-			delete(b.open, n)
-		}
+	line := w.offer.Cancelled()
+	if out.Verdict == pipeline.Select {
+		line = w.offer.Select(out.Option)
 	}
-	slices.SortFunc(taken, func(a, b *openOffer) int { return cmp.Compare(a.number, b.number) })
-	return taken
+	return i.conn.send(line)
 }
 
-// close closes all offers, and lets none be opened any more.
-func (b *offers) close() []*openOffer {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.closed = true
-	return b.takeLocked(func(*acp.Offer) bool { return true })
-}
-
-// cancelledID reads which request a $/cancel_request takes back, with the id in
-// a form in which two spellings of one string are equal.
-func cancelledID(line []byte) (string, bool) {
-	r, id := reader{}, ""
-	r.read(line, func(key string) {
-		if key != "params" {
-			r.skip()
-			return
-		}
-		r.object(func(key string) {
-			if key == "requestId" {
-				id = idKey(string(r.value()))
-				return
-			}
-			r.skip()
-		})
+// register puts an offer into the store. When it cannot wait, the reason says why.
+func (w *openOffer) register(r pipeline.Result, hint pipeline.OptionHint, line []byte) (pending.Key, pipeline.Reason) {
+	i, o := w.instance, w.offer
+	id, err := i.manager.options.Store.Register(pending.Offer{
+		Instance: i.id, ID: acp.NewID(idKey(o.ID.String())), Request: &o.Request,
+		Result: r, Hint: hint, Line: line, Deliver: w.deliver,
 	})
-	return id, id != "" && !r.bad
+	if err == nil {
+		return pending.Key{Instance: i.id, Session: o.Request.SessionID, Request: id}, ""
+	}
+	refused, ok := errors.AsType[pending.Error](err)
+	if !ok || refused.Reason == "" { // cannot happen
+		i.log.Error("an offer was not taken", "offer", w.number)
+		refused.Reason = pending.ReasonNotDelivered
+	}
+	return pending.Key{}, refused.Reason
 }
 
-// idKey makes spellings of one string id equal, as in "a" and "\u0061". A number
-// keeps its digits.
-func idKey(text string) string {
-	if text == "" || text[0] != '"' {
-		return text
-	}
-	value, err := jsontext.AppendUnquote(nil, text)
-	if err != nil {
-		return text
-	}
-	return `"` + string(value)
+// answered records and reports how an offer ended.
+func (i *Instance) answered(w *openOffer, a Answered) {
+	i.log.Info("answer", "offer", w.number, "outcome", a.Outcome, "sent", a.Sent)
+	i.manager.options.Watcher.Answered(i.ctx, a)
 }
+
+// question is what a person is shown.
+func (i *Instance) question(w *openOffer, key pending.Key, line []byte, r pipeline.Result, hint pipeline.OptionHint) Question {
+	req := &w.offer.Request
+	return Question{
+		Key: key, Agent: pipeline.Agent(i.config.Agent), Number: w.number, ToolCall: req.Call.ID,
+		Result: r, Action: offerAction(line, req, r.Facts.Identity), Options: req.Options, Hint: hint,
+		Asked: time.Now(),
+	}
+}
+
+// LogValue holds no text of the agent.
+func (w *openOffer) LogValue() slog.Value { return slog.Uint64Value(w.number) }

@@ -1,7 +1,6 @@
 package process
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,20 +8,20 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/pipeline"
 )
 
 func TestAPersonAnswers(t *testing.T) {
 	for name, test := range map[string]struct {
-		answer Answer
+		answer pending.Answer
 		want   string
+		reason pipeline.Reason
 	}{
-		"allow":                      {Select(0), `{"outcome":{"outcome":"selected","optionId":"a"}}`},
-		"reject":                     {Select(2), `{"outcome":{"outcome":"selected","optionId":"r"}}`},
-		"cancel":                     {Cancel(), `{"outcome":{"outcome":"cancelled"}}`},
-		"the zero answer":            {Answer{}, `{"outcome":{"outcome":"cancelled"}}`},
-		"an option that is none":     {Select(3), `{"outcome":{"outcome":"cancelled"}}`},
-		"an option below the offers": {Select(-1), `{"outcome":{"outcome":"cancelled"}}`},
+		"an option": {pending.Select("w"), `{"outcome":{"outcome":"selected","optionId":"w"}}`, pending.ReasonSelected},
+		"allow":     {pending.Allow(), `{"outcome":{"outcome":"selected","optionId":"a"}}`, pending.ReasonAllowed},
+		"deny":      {pending.Deny(), `{"outcome":{"outcome":"selected","optionId":"r"}}`, pending.ReasonDenied},
+		"cancel":    {pending.Cancel(), `{"outcome":{"outcome":"cancelled"}}`, pending.ReasonCancelled},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, "asks by words")
@@ -33,11 +32,14 @@ func TestAPersonAnswers(t *testing.T) {
 			assert.Equal(t, "s1", q.Session)
 			assert.Equal(t, pipeline.Pend, q.Result.Decision.Verdict)
 			assert.Len(t, q.Options, 3)
-			q.answer <- test.answer
+			require.NoError(t, s.store.Resolve(q.Key, test.answer, tester))
 			s.heard(t, `{"jsonrpc":"2.0","id":0,"result":`+test.want+`}`)
 			got := receive(t, s.answered)
 			assert.Equal(t, q.Number, got.Number)
-			assert.Equal(t, ByPerson, got.Ending)
+			assert.Equal(t, q.Key, got.Outcome.Key)
+			assert.Equal(t, test.reason, got.Outcome.Reason)
+			assert.Equal(t, tester, got.Outcome.By)
+			assert.True(t, got.Sent)
 		})
 	}
 }
@@ -57,7 +59,7 @@ func TestIDsComeBackAsTheyWere(t *testing.T) {
 	session := s.session(t)
 	for _, id := range ids {
 		s.turn(t, session, "offer "+id+" s1 c1\nend")
-		s.next(t).answer <- Select(0)
+		s.next(t).selects(t, 0)
 		s.heard(t, fmt.Sprintf(selectedA, id))
 	}
 }
@@ -73,7 +75,7 @@ func TestWhatHasNoIDHasNoAnswer(t *testing.T) {
 		`offer 5 s1 c1`,
 		"end",
 	}, "\n"))
-	s.next(t).answer <- Select(0)
+	s.next(t).selects(t, 0)
 	s.heard(t, fmt.Sprintf(selectedA, "5"))
 	s.none(t)
 	assert.Len(t, s.tape.answers(), 1)
@@ -131,7 +133,7 @@ func TestABurstOfOffersIsAnsweredOneByOne(t *testing.T) {
 	}
 	require.Len(t, open, burst, "numbers are never used twice")
 	for n := uint64(burst); n > 0; n-- { // the youngest first
-		open[n].answer <- Select(int(n) % 3)
+		open[n].selects(t, int(n)%3)
 		option := []string{"a", "w", "r"}[n%3]
 		s.heard(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"outcome":{"outcome":"selected","optionId":%q}}}`, n-1, option))
 	}
@@ -146,10 +148,13 @@ func TestL09_OneToolCallIDTwice(t *testing.T) {
 	if one.Session != "s1" {
 		one, two = two, one
 	}
-	two.answer <- Select(0)
+	two.selects(t, 0)
 	s.heard(t, fmt.Sprintf(selectedA, "2"))
-	assert.NoError(t, one.ctx.Err(), "the other one is still open")
-	one.answer <- Cancel()
+	one.open(t)
+	mixed := pending.Key{Instance: one.Instance, Session: two.Session, Request: one.Request}
+	assert.ErrorIs(t, s.store.Resolve(mixed, pending.Allow(), tester), pending.ErrMismatch)
+	one.open(t)
+	one.cancels(t)
 	s.heard(t, fmt.Sprintf(isCancelled, "1"))
 }
 
@@ -158,7 +163,7 @@ func TestL35_OneIDInTwoTypes(t *testing.T) {
 	session := s.session(t)
 	s.turn(t, session, "offer 7 s1 c\noffer \"7\" s1 c\nend")
 	for range 2 {
-		s.next(t).answer <- Select(0)
+		s.next(t).selects(t, 0)
 	}
 	got := []string{receive(t, s.says), receive(t, s.says)}
 	assert.ElementsMatch(t, []string{fmt.Sprintf(selectedA, "7"), fmt.Sprintf(selectedA, `"7"`)}, got)
@@ -169,7 +174,7 @@ func TestL11L12_OffersOfNoPromptAndOfNoSession(t *testing.T) {
 	session := s.session(t)
 	s.turn(t, session, "end\noffer 1 s1 never-announced\noffer 2 of-a-sub-agent c")
 	for range 2 {
-		s.next(t).answer <- Select(0)
+		s.next(t).selects(t, 0)
 	}
 	got := []string{receive(t, s.says), receive(t, s.says)}
 	assert.ElementsMatch(t, []string{fmt.Sprintf(selectedA, "1"), fmt.Sprintf(selectedA, "2")}, got)
@@ -189,12 +194,10 @@ func TestL01L02_CancellingASessionAnswersItsOffers(t *testing.T) {
 	s.heard(t, fmt.Sprintf(isCancelled, "1"))
 	s.heard(t, fmt.Sprintf(isCancelled, "2"))
 	for _, n := range []uint64{1, 2} {
-		<-open[n].ctx.Done()
-		assert.ErrorIs(t, context.Cause(open[n].ctx), ErrSessionCancelled)
-		open[n].answer <- Select(0)
+		open[n].over(t, pending.CodeStale, pending.ReasonSessionCancelled)
 	}
-	assert.NoError(t, open[3].ctx.Err(), "a cancel must not reach a neighbour")
-	open[3].answer <- Select(0)
+	open[3].open(t) // a cancel must not reach a neighbour
+	open[3].selects(t, 0)
 	s.heard(t, fmt.Sprintf(selectedA, "3"))
 	assert.Len(t, s.tape.answers(), 3, "late answers count for nothing")
 	session.instance.Stop(t.Context())
@@ -207,7 +210,7 @@ func TestL03_AfterACancelTheNextTurnAsksAgain(t *testing.T) {
 	first := s.prompt(t, session, "offer 1 s1 a")
 	old := s.next(t)
 	require.NoError(t, session.Cancel())
-	<-old.ctx.Done()
+	old.over(t, pending.CodeStale, pending.ReasonSessionCancelled)
 	// The turn that was cancelled is not over: what it still asks is cancelled.
 	require.NoError(t, session.instance.conn.out.push(outLine{line: []byte(`{"jsonrpc":"2.0","id":99,"method":"session/prompt","params":{"prompt":[{"text":"offer 2 s1 b"}]}}`)}))
 	s.heard(t, `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}`)
@@ -216,7 +219,7 @@ func TestL03_AfterACancelTheNextTurnAsksAgain(t *testing.T) {
 	s.none(t)
 
 	s.turn(t, session, "offer 3 s1 c\nend") // the agent never answered the first prompt
-	s.next(t).answer <- Select(0)
+	s.next(t).selects(t, 0)
 	s.heard(t, fmt.Sprintf(selectedA, "3"))
 	assert.Equal(t, "cancel session_cancelled", s.decisions()[1])
 	select {
@@ -232,7 +235,7 @@ func TestACancelWithoutATurnCancelsNothingLater(t *testing.T) {
 	require.NoError(t, session.Cancel())
 	s.heard(t, `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}`)
 	s.turn(t, session, "end\noffer 1 s1 a")
-	s.next(t).answer <- Select(0)
+	s.next(t).selects(t, 0)
 	s.heard(t, fmt.Sprintf(selectedA, "1"))
 }
 
@@ -256,10 +259,9 @@ func TestAWithdrawnOfferIsOver(t *testing.T) {
 		require.NoError(t, session.instance.conn.out.push(outLine{line: []byte(more)}))
 	}
 	s.heard(t, fmt.Sprintf(isCancelled, `"x"`))
-	<-open[1].ctx.Done()
-	assert.ErrorIs(t, context.Cause(open[1].ctx), ErrWithdrawn)
-	assert.Equal(t, ByWithdrawal, receive(t, s.answered).Ending)
-	open[2].answer <- Select(0)
+	open[1].over(t, pending.CodeWithdrawn, pending.ReasonWithdrawn)
+	assert.Equal(t, pending.ReasonWithdrawn, receive(t, s.answered).Outcome.Reason)
+	open[2].selects(t, 0)
 	s.heard(t, fmt.Sprintf(selectedA, "2"))
 	session.instance.Stop(t.Context())
 	<-turn
@@ -271,8 +273,10 @@ func TestStoppingAnswersWhatIsOpen(t *testing.T) {
 	s.turn(t, session, "offer 1 s1 a\nend")
 	q := s.next(t)
 	session.instance.Stop(t.Context())
-	assert.ErrorIs(t, context.Cause(q.ctx), ErrEnded)
-	assert.Equal(t, ByStop, receive(t, s.answered).Ending)
+	q.over(t, pending.CodeStale, pending.ReasonInstanceGone)
+	got := receive(t, s.answered)
+	assert.Equal(t, pending.ReasonInstanceGone, got.Outcome.Reason)
+	assert.True(t, got.Sent)
 	s.heard(t, fmt.Sprintf(isCancelled, "1"))
 }
 
@@ -280,26 +284,14 @@ func TestL10_MoreOffersThanCanWait(t *testing.T) {
 	s := newStage(t, "asks by words")
 	session := s.session(t)
 	var lines []string
-	for n := range maxOpenOffers + 1 {
+	for n := range pending.DefaultMaxOpenPerInstance + 1 {
 		lines = append(lines, fmt.Sprintf("offer %d s1 c", n))
 	}
 	s.turn(t, session, strings.Join(lines, "\n")+"\nend")
 	s.heard(t, fmt.Sprintf(isCancelled, "4096"))
-	assert.Equal(t, "cancel too_many_open_offers", s.decisions()[maxOpenOffers])
-	s.next(t).answer <- Select(0)
+	assert.Equal(t, "cancel too_many_open", s.decisions()[pending.DefaultMaxOpenPerInstance])
+	s.next(t).selects(t, 0)
 	receive(t, s.says)
 	s.turn(t, session, "offer \"again\" s1 c\nend")
-	assert.Equal(t, "pend", strings.Fields(s.decisions()[maxOpenOffers+1])[0])
-}
-
-// panics is an Asker that fails.
-type panics struct{}
-
-func (panics) Ask(context.Context, Question) Answer { panic("s3cret") }
-
-func TestAnAskerThatPanicsApprovesNothing(t *testing.T) {
-	s := newStage(t, "asks by words", func(o *Options, _ *Launch) { o.Asker = panics{} })
-	session := s.session(t)
-	s.turn(t, session, "offer 1 s1 a\nend")
-	s.heard(t, fmt.Sprintf(isCancelled, "1"))
+	assert.Equal(t, "pend", strings.Fields(s.decisions()[pending.DefaultMaxOpenPerInstance+1])[0])
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/kandev/assent/internal/host/config"
 	"github.com/kandev/assent/internal/host/endpoint"
+	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/pipeline"
 )
 
@@ -39,8 +40,7 @@ func TestAPromptThatIsGivenUpIsCancelled(t *testing.T) {
 	q := s.next(t)
 	cancel(why)
 	assert.ErrorIs(t, receive(t, done), why)
-	<-q.ctx.Done()
-	assert.ErrorIs(t, context.Cause(q.ctx), ErrSessionCancelled)
+	q.over(t, pending.CodeStale, pending.ReasonSessionCancelled)
 	s.heard(t, `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}`)
 	s.heard(t, fmt.Sprintf(isCancelled, "1"))
 }
@@ -84,7 +84,7 @@ func TestL61_AStageThatFailsAsksAPersonAndIsLogged(t *testing.T) {
 			assert.Empty(t, log.String())
 			continue
 		}
-		s.next(t).answer <- Cancel()
+		s.next(t).cancels(t)
 		s.heard(t, fmt.Sprintf(isCancelled, "1"))
 		session.instance.Stop(t.Context())
 		assert.Contains(t, log.String(), "stage_error")
@@ -148,6 +148,7 @@ type watchDecided func(Decided)
 
 func (watchDecided) Updated(context.Context, Update)        {}
 func (f watchDecided) Decided(_ context.Context, d Decided) { f(d) }
+func (watchDecided) Asked(context.Context, Question)        {}
 func (watchDecided) Answered(context.Context, Answered)     {}
 
 func TestErrorsQuoteNothingInLogs(t *testing.T) {

@@ -1,52 +1,25 @@
 package process
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"time"
 
+	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/pipeline"
 )
 
-// Asker asks a person. The host has to bring one.
-type Asker interface {
-	// Ask returns the person's answer. It is called in a goroutine of its own for
-	// each question, many at a time. It returns when ctx ends; [context.Cause]
-	// then says why nobody needs to answer any more: [ErrWithdrawn],
-	// [ErrSessionCancelled] or [ErrEnded]. What it returns after that counts for
-	// nothing.
-	Ask(ctx context.Context, q Question) Answer
-}
-
-// Answer is what a person decided. The zero value cancels, so nothing is ever
-// approved by leaving something out.
-type Answer struct {
-	selected bool
-	option   int
-}
-
-// Select answers with the offered option of the given index.
-func Select(option int) Answer { return Answer{selected: true, option: option} }
-
-// Cancel answers with the outcome "cancelled".
-func Cancel() Answer { return Answer{} }
-
-// Selected is the index of the selected option; false for a cancelled one.
-func (a Answer) Selected() (option int, ok bool) { return a.option, a.selected }
-
-// Question is one permission request that waits for a person. Texts in it come
+// Question is one permission request that waits for a person in the store. Texts in it come
 // from the agent, are bounded, and hold anything: show them with package display
 // and log none of them.
 type Question struct {
-	Instance InstanceID
+	// Key is what the store takes an answer for.
+	pending.Key
 	// Agent is the configured or guessed agent id.
 	Agent pipeline.Agent
 	// Number is ours: it is used once per manager and identifies the question.
 	// The agent's own ids identify nothing.
 	Number uint64
-	// Session as the agent named it.
-	Session string
 	// ToolCall is the agent's toolCallId. Several questions can have the same.
 	ToolCall string
 	// Result says why it was not decided automatically.

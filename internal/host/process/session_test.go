@@ -16,6 +16,7 @@ import (
 
 	"github.com/kandev/assent/internal/host/config"
 	"github.com/kandev/assent/internal/host/endpoint"
+	"github.com/kandev/assent/internal/host/pending"
 )
 
 // arrivals is an endpoint's observer.
@@ -50,10 +51,10 @@ func TestCallsOfTheInjectedServerAreApprovedAndArrive(t *testing.T) {
 }
 
 func TestOtherCallsAreAsked(t *testing.T) {
-	for answer, want := range map[Answer]string{
-		Select(0): "Ran: the shell command.",
-		Select(2): "Did not run: the shell command (rejected).",
-		Cancel():  "Did not run: the shell command (cancelled).",
+	for answer, want := range map[pending.Answer]string{
+		pending.Allow():  "Ran: the shell command.",
+		pending.Deny():   "Did not run: the shell command (rejected).",
+		pending.Cancel(): "Did not run: the shell command (cancelled).",
 	} {
 		t.Run(want, func(t *testing.T) {
 			s := newStage(t, "demo", injected(nil))
@@ -62,7 +63,7 @@ func TestOtherCallsAreAsked(t *testing.T) {
 			q := s.next(t)
 			assert.Equal(t, "echo hello from the demo agent", q.Action.Command)
 			assert.Equal(t, "execute", q.Action.Type)
-			q.answer <- answer
+			require.NoError(t, s.store.Resolve(q.Key, answer, tester))
 			require.NoError(t, receive(t, turn))
 			assert.Equal(t, want, receive(t, s.says))
 		})
@@ -77,7 +78,7 @@ func TestWithoutInjectionNothingIsApproved(t *testing.T) {
 	q := s.next(t)
 	assert.Equal(t, "kandev", q.Action.Server)
 	assert.Equal(t, "list_tasks_kandev", q.Action.Tool)
-	q.answer <- Cancel()
+	q.cancels(t)
 	s.heard(t, fmt.Sprintf(isCancelled, "1"))
 
 	s = newStage(t, "asks by words", injected(nil))
@@ -257,8 +258,9 @@ func TestL50_Canary(t *testing.T) {
 	require.Contains(t, first.Action.Title, canary, "a person sees it")
 	slog.New(slog.NewTextHandler(&log, nil)).Info("question", "question", first.Question, "action", first.Action)
 	_, _ = fmt.Fprintf(&log, "%v %+v %#v", first.Question, first.Question, first.Action)
-	first.answer <- Select(0)
-	second.answer <- Select(9)
+	first.selects(t, 0)
+	assert.NotContains(t, s.store.Resolve(second.Key, pending.Select("no "+canary), tester).Error(), canary)
+	second.cancels(t)
 	for range 5 {
 		receive(t, s.says)
 	}

@@ -3,16 +3,23 @@ package process
 import (
 	"context"
 
+	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/pipeline"
 )
 
-// Watcher is told what happens. Updated and Decided are called in the order of
-// the agent's lines by the goroutine that reads them: a watcher that takes its
+// Watcher is told what happens. Updated, Decided and Asked are called in the order
+// of the agent's lines by the goroutine that reads them: a watcher that takes its
 // time slows the agent down, and nothing is queued. One that waits for something
-// must return when ctx ends. Answered may be called at the same time as others.
+// must return when ctx ends. The others may be called at the same time, by whoever
+// caused them.
 type Watcher interface {
 	Updated(ctx context.Context, u Update)
+	// Decided is told once for every offer.
 	Decided(ctx context.Context, d Decided)
+	// Asked is told once for every offer that waits in the store, after Decided.
+	// It can be answered at once, from within the call.
+	Asked(ctx context.Context, q Question)
+	// Answered is told once for every offer that was asked about, after Asked.
 	Answered(ctx context.Context, a Answered)
 }
 
@@ -21,6 +28,7 @@ type nobody struct{}
 
 func (nobody) Updated(context.Context, Update)    {}
 func (nobody) Decided(context.Context, Decided)   {}
+func (nobody) Asked(context.Context, Question)    {}
 func (nobody) Answered(context.Context, Answered) {}
 
 // Update is one session/update of an agent.
@@ -31,11 +39,13 @@ type Update struct {
 }
 
 // Decided is told once for every offer, when the pipeline has decided it or
-// decided to ask, and before anybody is asked.
+// decided to ask.
 type Decided struct {
 	Instance InstanceID
 	// Number is ours, the same as in a [Question].
 	Number uint64
+	// Request is the store's id of an offer that waits; empty for any other.
+	Request pending.RequestID
 	// Session and ToolCall as the agent named them; empty when they cannot be read.
 	Session, ToolCall string
 	// Result says which stage decided what, and why.
@@ -51,32 +61,17 @@ type Decided struct {
 // Action reads what the offer is about. It is for the time of the call only.
 func (d Decided) Action() Action { return offerAction(d.line, d.req, d.Result.Facts.Identity) }
 
-// How an offer that was asked about ended.
-type Ending string
-
-const (
-	// ByPerson: the [Asker] answered.
-	ByPerson Ending = "answered"
-	// ByWithdrawal: the agent took the request back.
-	ByWithdrawal Ending = "withdrawn"
-	// ByCancel: its session was cancelled.
-	ByCancel Ending = "session_cancelled"
-	// ByEnd: the instance ended; no answer could be sent.
-	ByEnd Ending = "instance_ended"
-	// ByStop: the instance is being stopped; the offer was answered "cancelled".
-	ByStop Ending = "instance_stopped"
-)
-
 // Answered is told once for every offer that was asked about, when it is over.
 type Answered struct {
 	Instance InstanceID
 	Number   uint64
-	Session  string
-	Ending   Ending
-	// Answer that was sent. It is [Cancel] unless a person selected an option.
-	Answer Answer
+	// Outcome is how it ended and why, as the store says it.
+	Outcome pending.Outcome
 	// Option is the selected option; the zero value without one.
 	Option pipeline.Option
+	// Sent says that the answer is on its way to the agent. It is not when the
+	// agent has ended.
+	Sent bool
 }
 
 // View is what an update says, for a person's eyes. Texts come from the agent,
