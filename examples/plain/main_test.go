@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 )
@@ -28,5 +29,28 @@ func TestDecide(t *testing.T) {
 	}
 	if _, _, err := decide("no message"); err == nil {
 		t.Fatal("noise was decided")
+	}
+}
+
+// The README shows this program's lines.
+func TestTheREADMEShowsThisProgram(t *testing.T) {
+	program, err := os.ReadFile("main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, shown, _ := strings.Cut(string(readme), "```go\n")
+	shown, _, found := strings.Cut(shown, "```\n")
+	if !found {
+		t.Fatal("the README shows no Go")
+	}
+	for line := range strings.Lines(shown) {
+		code, _, _ := strings.Cut(line, " // ")
+		if code = strings.TrimSpace(code); !strings.Contains(string(program), code) {
+			t.Errorf("README.md shows a line that main.go does not have: %s", code)
+		}
 	}
 }
