@@ -4,7 +4,7 @@ FUZZTIME    ?= 10s
 STATICCHECK ?= go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 MODULES     := . examples/plain
 
-.PHONY: run build test lint cover fuzz bench examples
+.PHONY: run build test lint cover fuzz bench examples soak
 
 ## run: the demo agent asks, the pipeline decides, the tools really run
 run:
@@ -48,3 +48,7 @@ bench:
 examples:
 	@cd examples/plain && go run .
 	@go run ./examples/fx
+
+## soak: the demo agent at full speed, with kills and cancels, for ten minutes (SOAK=2m make soak is shorter)
+soak:
+	@go run ./internal/soak/cmd
