@@ -151,12 +151,27 @@ func (t *Telemetry) Shutdown(ctx context.Context) error {
 	return t.err
 }
 
+// shutdown ends everything at the same time. Each part gets its own five seconds,
+// also when ctx ends before: with a context that has ended the library would not
+// even stop its goroutines.
 func (t *Telemetry) shutdown(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, shutdownWithin)
-	defer cancel()
-	var errs []error
+	ended := make(chan error, len(t.shutdowns))
 	for _, shutdown := range t.shutdowns {
-		if err := shutdown(ctx); err != nil {
+		go func() {
+			own, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownWithin)
+			defer cancel()
+			ended <- shutdown(own)
+		}()
+	}
+	var errs []error
+	for range t.shutdowns {
+		var err error
+		select {
+		case err = <-ended:
+		case <-ctx.Done():
+			return errors.Join(append(errs, fmt.Errorf("telemetry: not everything is sent yet: %w", context.Cause(ctx)))...)
+		}
+		if err != nil {
 			errs = append(errs, errors.New("telemetry: not everything could be sent: "+trouble(err)))
 		}
 	}
