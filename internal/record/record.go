@@ -37,14 +37,15 @@ type Header struct {
 	Scenario string `json:"scenario,omitzero"`
 }
 
-// Redacted stands in a recording where a hidden secret stood: the injected
-// entry's header is recorded as "Bearer redacted".
-const Redacted = "redacted"
-
-// Directions of a line.
+// What a recording says, for its readers too.
 const (
-	fromAgent  = "agent->client"
-	fromClient = "client->agent"
+	// Redacted stands where a hidden secret stood.
+	Redacted = "redacted"
+	// RedactedAuthorization is so what stands for the injected entry's header.
+	RedactedAuthorization = "Bearer " + Redacted
+	// FromAgent and FromClient are the directions of a line.
+	FromAgent  = "agent->client"
+	FromClient = "client->agent"
 )
 
 // Writer writes one recording. It is safe for concurrent use.
@@ -106,10 +107,10 @@ func (r *Writer) Hide(secret string) {
 }
 
 // Agent records a line of the agent, without its line end.
-func (r *Writer) Agent(line []byte) error { return r.add(fromAgent, line) }
+func (r *Writer) Agent(line []byte) error { return r.add(FromAgent, line) }
 
 // Client records a line to the agent, without its line end.
-func (r *Writer) Client(line []byte) error { return r.add(fromClient, line) }
+func (r *Writer) Client(line []byte) error { return r.add(FromClient, line) }
 
 // Close closes the file. It returns the first error that the recording met: after
 // that one it is not complete.

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/kandev/assent/internal/record"
 	"github.com/kandev/assent/pipeline"
 	"github.com/kandev/assent/pipeline/acp"
 )
@@ -101,7 +102,7 @@ func (r Runner) runCase(ctx context.Context, c Case) ([]Decision, error) {
 
 func (l caseLine) text() ([]byte, error) {
 	switch {
-	case l.Dir != fromAgent && l.Dir != fromClient:
+	case l.Dir != record.FromAgent && l.Dir != record.FromClient:
 		return nil, errors.New("dir is neither agent->client nor client->agent: " + caseForm)
 	case l.Raw != nil:
 		return []byte(*l.Raw), nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/kandev/assent/internal/record"
 	"github.com/kandev/assent/pipeline"
 	"github.com/kandev/assent/pipeline/acp"
 )
@@ -80,12 +81,12 @@ func (r Runner) open(h *header, over Instance) (*connection, error) {
 		Port:        port,
 		Injected:    port > 0, // and a list must hold the entry, as provenance checks
 		AutoApprove: over.AutoApprove,
-	}, acp.Options{Placeholder: RecordedAuthorization})
+	}, acp.Options{Placeholder: record.RedactedAuthorization})
 }
 
 func (e entry) line(file string, number int) ([]byte, error) {
 	switch {
-	case *e.Dir != fromAgent && *e.Dir != fromClient:
+	case *e.Dir != record.FromAgent && *e.Dir != record.FromClient:
 		return nil, &InputError{file, number, "dir is neither agent->client nor client->agent: " + recordingForm}
 	case e.Raw != nil:
 		return []byte(*e.Raw), nil

@@ -7,13 +7,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/kandev/assent/dialects"
+	"github.com/kandev/assent/internal/record"
 	"github.com/kandev/assent/pipeline"
 	"github.com/kandev/assent/pipeline/acp"
 	"github.com/kandev/assent/stages"
 )
-
-// RecordedAuthorization stands for the endpoint's secret in a recording.
-const RecordedAuthorization = "Bearer redacted"
 
 // Runner holds what every replay needs.
 type Runner struct {
@@ -59,16 +57,10 @@ func (r Runner) connect(instance pipeline.Instance, options acp.Options) (*conne
 	return &connection{decoder: acp.NewDecoder(options), pipeline: p}, nil
 }
 
-// Directions of a recorded line.
-const (
-	fromAgent  = "agent->client"
-	fromClient = "client->agent"
-)
-
 // line takes one line. It returns a decision when the line asked for one. Lines
 // that are no messages are skipped, as in a live run.
 func (c *connection) line(ctx context.Context, direction string, line []byte) (Decision, bool) {
-	if direction == fromClient {
+	if direction == record.FromClient {
 		_, _ = c.decoder.FromClient(line, "") // what is no message says nothing about a session
 		return Decision{}, false
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kandev/assent/internal/record"
 	"github.com/kandev/assent/pipeline"
 	"github.com/kandev/assent/pipeline/acp"
 )
@@ -46,7 +47,7 @@ func scripts(t testing.TB) []script {
 
 func recordedScript(t testing.TB, file string) script {
 	t.Helper()
-	s := script{name: filepath.Base(filepath.Dir(file)) + "/" + filepath.Base(file), placeholder: RecordedAuthorization}
+	s := script{name: filepath.Base(filepath.Dir(file)) + "/" + filepath.Base(file), placeholder: record.RedactedAuthorization}
 	for line := range strings.Lines(read(t, file)) {
 		var e entry
 		require.NoError(t, readEntry([]byte(line), &e))
@@ -58,7 +59,7 @@ func recordedScript(t testing.TB, file string) script {
 		}
 		text, err := e.line(file, 0)
 		require.NoError(t, err)
-		if l := (scriptLine{*e.Dir == fromClient, string(text)}); l.counts() {
+		if l := (scriptLine{*e.Dir == record.FromClient, string(text)}); l.counts() {
 			s.lines = append(s.lines, l)
 		}
 	}
@@ -95,7 +96,7 @@ func caseScript(t testing.TB, line string) script {
 		text, err := l.text()
 		require.NoError(t, err)
 		if len(text) < 16<<10 {
-			s.lines = append(s.lines, scriptLine{l.Dir == fromClient, string(text)})
+			s.lines = append(s.lines, scriptLine{l.Dir == record.FromClient, string(text)})
 		}
 	}
 	return s
@@ -120,9 +121,9 @@ func (s script) real(t testing.TB, r Runner) []said {
 	require.NoError(t, err)
 	var all []said
 	for _, l := range s.lines {
-		dir := fromAgent
+		dir := record.FromAgent
 		if l.client {
-			dir = fromClient
+			dir = record.FromClient
 		}
 		if d, ok := c.line(context.Background(), dir, []byte(l.text)); ok {
 			x := said{id: string(d.ID), verdict: d.Verdict}
