@@ -1,9 +1,21 @@
 package pipeline
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+)
 
 // DefaultReservedName is the name of the MCP server that the host injects.
 const DefaultReservedName = "kandev"
+
+// MCPURL is the address of the injected server over streamable HTTP, byte for byte
+// as the injector writes it and the decision wants it.
+func MCPURL(port int) string { return loopback(port) + "/mcp" }
+
+// SSEURL is its address over SSE, likewise.
+func SSEURL(port int) string { return loopback(port) + "/sse" }
+
+func loopback(port int) string { return "http://localhost:" + strconv.Itoa(port) }
 
 // Instance is one agent process and the settings that decide for it. The zero
 // value approves nothing by itself.

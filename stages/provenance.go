@@ -2,7 +2,6 @@ package stages
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/kandev/assent/pipeline"
 )
@@ -40,12 +39,11 @@ type Provenance struct {
 
 // NewProvenance makes the stage of one instance.
 func NewProvenance(instance pipeline.Instance) *Provenance {
-	base := "http://localhost:" + strconv.Itoa(instance.Port)
 	return &Provenance{
 		reserved: instance.ReservedName(),
 		injected: instance.Injected && instance.Port > 0,
-		http:     base + "/mcp",
-		sse:      base + "/sse",
+		http:     pipeline.MCPURL(instance.Port),
+		sse:      pipeline.SSEURL(instance.Port),
 	}
 }
 

@@ -123,10 +123,9 @@ func (i caseInstance) list() (pipeline.ServerList, error) {
 		return list, err
 	}
 	list.Servers = slices.DeleteFunc(list.Servers, func(s pipeline.Server) bool { return s.Name == pipeline.DefaultReservedName })
-	base := "http://localhost:" + strconv.Itoa(i.Port)
 	list.Servers = append(list.Servers,
-		pipeline.Server{Name: pipeline.DefaultReservedName, Type: "http", URL: base + "/mcp"},
-		pipeline.Server{Name: pipeline.DefaultReservedName, Type: "sse", URL: base + "/sse"})
+		pipeline.Server{Name: pipeline.DefaultReservedName, Type: "http", URL: pipeline.MCPURL(i.Port)},
+		pipeline.Server{Name: pipeline.DefaultReservedName, Type: "sse", URL: pipeline.SSEURL(i.Port)})
 	return list, nil
 }
 

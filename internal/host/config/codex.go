@@ -57,7 +57,7 @@ func (c InstanceConfig) CodexArgs(authorization string) (CodexLaunch, error) {
 	if !ok || token == "" {
 		return CodexLaunch{}, ErrNoAuthorization
 	}
-	out.Args = append(out.Args, codexServerArgs(c.ReservedName, mcpURL(c.Port))...)
+	out.Args = append(out.Args, codexServerArgs(c.ReservedName, pipeline.MCPURL(c.Port))...)
 	out.Env = append(out.Env, EnvVar{Name: CodexTokenVariable, Value: token})
 	return out, nil
 }

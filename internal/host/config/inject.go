@@ -3,14 +3,9 @@ package config
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/kandev/assent/pipeline"
 )
-
-// URLs of the injected server. The decision compares them byte for byte.
-func mcpURL(port int) string { return "http://localhost:" + strconv.Itoa(port) + "/mcp" }
-func sseURL(port int) string { return "http://localhost:" + strconv.Itoa(port) + "/sse" }
 
 // inject replaces every entry that has the reserved name, or has it for agents
 // that replace special characters, by the two entries of the host's server, and
@@ -25,8 +20,8 @@ func (c *InstanceConfig) inject(port int) {
 		kept = append(kept, s)
 	}
 	c.MCPServers = append(kept,
-		MCPServer{Name: c.ReservedName, Type: TypeHTTP, URL: mcpURL(port)},
-		MCPServer{Name: c.ReservedName, Type: TypeSSE, URL: sseURL(port)},
+		MCPServer{Name: c.ReservedName, Type: TypeHTTP, URL: pipeline.MCPURL(port)},
+		MCPServer{Name: c.ReservedName, Type: TypeSSE, URL: pipeline.SSEURL(port)},
 	)
 	c.Port = port
 	c.InjectedKandevMCP = true
@@ -44,7 +39,7 @@ func (c InstanceConfig) isInjectedEntry(s MCPServer) bool {
 	if s.Name != c.ReservedName || s.Command != "" || len(s.Headers)+len(s.Args)+len(s.Env) > 0 {
 		return false
 	}
-	return s.Type == TypeHTTP && s.URL == mcpURL(c.Port) || s.Type == TypeSSE && s.URL == sseURL(c.Port)
+	return s.Type == TypeHTTP && s.URL == pipeline.MCPURL(c.Port) || s.Type == TypeSSE && s.URL == pipeline.SSEURL(c.Port)
 }
 
 // checkServers refuses lists that could not be sent or whose names are not

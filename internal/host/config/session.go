@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+
+	"github.com/kandev/assent/pipeline"
 )
 
 // MCPCapabilities is what the agent said in its mcpCapabilities (ACP,
@@ -90,9 +92,9 @@ func (c InstanceConfig) SessionServers(caps MCPCapabilities, authorization strin
 func (c InstanceConfig) injectedEntry(caps MCPCapabilities) (MCPServer, bool) {
 	switch {
 	case caps.HTTP:
-		return MCPServer{Name: c.ReservedName, Type: TypeHTTP, URL: mcpURL(c.Port)}, true
+		return MCPServer{Name: c.ReservedName, Type: TypeHTTP, URL: pipeline.MCPURL(c.Port)}, true
 	case caps.SSE:
-		return MCPServer{Name: c.ReservedName, Type: TypeSSE, URL: sseURL(c.Port)}, true
+		return MCPServer{Name: c.ReservedName, Type: TypeSSE, URL: pipeline.SSEURL(c.Port)}, true
 	}
 	return MCPServer{}, false
 }
