@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -68,8 +69,11 @@ func decide(line string) (explanation string, answer []byte, err error) {
 		return "", nil, err
 	}
 	message, err := decoder.FromAgent([]byte(line))
-	if err != nil || message.Offer == nil {
-		return "", nil, fmt.Errorf("plain: the line is no permission request: %v", err)
+	if err != nil {
+		return "", nil, fmt.Errorf("plain: %w", err)
+	}
+	if message.Offer == nil {
+		return "", nil, errors.New("plain: the line is no permission request")
 	}
 	result := message.Offer.Decide(context.Background(), p)
 	return result.Explain(), message.Offer.Answer(result), nil

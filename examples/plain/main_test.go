@@ -27,8 +27,13 @@ func TestDecide(t *testing.T) {
 			}
 		})
 	}
-	if _, _, err := decide("no message"); err == nil {
-		t.Fatal("noise was decided")
+	for line, want := range map[string]string{
+		"no message":                         "plain: acp: line is no JSON object",
+		`{"jsonrpc":"2.0","method":"other"}`: "plain: the line is no permission request",
+	} {
+		if _, _, err := decide(line); err == nil || err.Error() != want {
+			t.Errorf("decide(%q): %v", line, err)
+		}
 	}
 }
 
