@@ -153,10 +153,6 @@ func TestServerGoesAway(t *testing.T) {
 	}
 }
 
-func TestQualifiedNames(t *testing.T) {
-	assert.Equal(t, "a_b-C_9__", flat("a b-C/9é_"))
-}
-
 func TestArguments(t *testing.T) {
 	schema := object{
 		"required": []any{"a", "b", "c", "d", "e", "f", "g", "h", 1},

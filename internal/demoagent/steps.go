@@ -4,9 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/kandev/assent/pipeline"
 )
 
 // defaultTitle is the title of a task that was given none.
@@ -67,7 +68,7 @@ func (t *turn) callTool(name, tool string, input map[string]any) {
 		return
 	}
 	s := t.session.servers[at]
-	qualified := "mcp__" + flat(name) + "__" + flat(tool)
+	qualified := "mcp__" + pipeline.FlatName(name) + "__" + pipeline.FlatName(tool)
 	t.perform(call{
 		name: qualified, label: label, firstTitle: qualified, title: qualified, kind: "other",
 		server: &mcpServer{Name: name, Source: "dynamic"}, input: input,
@@ -89,16 +90,6 @@ func shell(t *turn, _ string) {
 		content: textContent(about),
 		run:     func(ctx context.Context, _ string) output { return runShell(ctx, t.session.cwd, command) },
 	})
-}
-
-// flat replaces what a tool's name in ACP cannot hold, as Claude does.
-func flat(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
-			return r
-		}
-		return '_'
-	}, name)
 }
 
 // arguments fills the required members of a tool's input schema with the text,
