@@ -2,6 +2,7 @@ package replay
 
 import (
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -75,12 +76,28 @@ func (o *oracle) twoSessions(top *node) {
 	}
 }
 
-// idKey: two spellings of one string are one id; a number is its digits.
+// idKey: two spellings of one string are one id; a number is its digits. Bytes
+// that are no text become U+FFFD.
 func idKey(id *node) string {
-	if id.kind == '"' && !id.bad {
-		return `"` + id.text
+	raw := strings.ToValidUTF8(id.raw, "\ufffd")
+	if id.kind != '"' {
+		return raw
 	}
-	return id.raw
+	if text, bad := unquote(raw[1 : len(raw)-1]); !bad {
+		return `"` + text
+	}
+	return raw
+}
+
+// shownID is an id as it came; one that was no text as what is left of it.
+func shownID(raw string) string {
+	raw = strings.ToValidUTF8(raw, "\ufffd")
+	if raw[0] == '"' {
+		if text, _ := unquote(raw[1 : len(raw)-1]); strings.Contains(text, "\ufffd") {
+			return text
+		}
+	}
+	return raw
 }
 
 func (o *oracle) response(top, id *node) {

@@ -51,7 +51,7 @@ func (o *oracle) fromAgent(line string) (said, bool) {
 	case method == "session/request_permission":
 		verdict, option := o.offer(top, line)
 		if id != nil && (id.kind == '"' || id.kind == '0') {
-			return said{id.raw, verdict, option}, true
+			return said{shownID(id.raw), verdict, option}, true
 		}
 	}
 	return said{}, false

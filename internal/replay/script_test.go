@@ -126,7 +126,7 @@ func (s script) real(t testing.TB, r Runner) []said {
 			dir = record.FromClient
 		}
 		if d, ok := c.line(context.Background(), dir, []byte(l.text)); ok {
-			x := said{id: string(d.ID), verdict: d.Verdict}
+			x := said{id: shownID(string(d.ID)), verdict: d.Verdict}
 			if d.Option != nil {
 				x.option = *d.Option
 			}
