@@ -23,14 +23,14 @@ const (
 type MCPServer struct {
 	Name string `json:"name"`
 	// Type is "http" or "sse"; empty or "stdio" for a command.
-	Type string `json:"type,omitempty"`
+	Type string `json:"type,omitzero"`
 	// URL and Headers can hold secrets.
-	URL     string   `json:"url,omitempty"`
-	Headers []Header `json:"headers,omitempty"`
+	URL     string   `json:"url,omitzero"`
+	Headers []Header `json:"headers,omitzero"`
 	// Command, Args and Env can hold secrets.
-	Command string   `json:"command,omitempty"`
-	Args    []string `json:"args,omitempty"`
-	Env     []EnvVar `json:"env,omitempty"`
+	Command string   `json:"command,omitzero"`
+	Args    []string `json:"args,omitzero"`
+	Env     []EnvVar `json:"env,omitzero"`
 }
 
 // Header is one HTTP header that the agent sends to the server.
@@ -62,27 +62,16 @@ func (s Servers) clone() Servers {
 	return lo.Map(s, func(m MCPServer, _ int) MCPServer { return m.clone() })
 }
 
-// wireServer has the members that ACP requires of each kind of server: headers
-// of a remote one, args and env of a command, also when they are empty.
-type wireServer struct {
-	Name    string   `json:"name"`
-	Type    string   `json:"type,omitzero"`
-	URL     string   `json:"url,omitzero"`
-	Headers []Header `json:"headers,omitzero"`
-	Command string   `json:"command,omitzero"`
-	Args    []string `json:"args,omitzero"`
-	Env     []EnvVar `json:"env,omitzero"`
-}
-
-// MarshalJSON writes the entry as ACP wants it in a session request.
+// MarshalJSON writes the entry as ACP wants it in a session request: headers of a
+// remote server, args and env of a command, also when they are empty.
 func (s MCPServer) MarshalJSON() ([]byte, error) {
-	w := wireServer(s)
+	type plain MCPServer // without this method
 	if s.stdio() {
-		w.Args, w.Env = orEmpty(s.Args), orEmpty(s.Env)
+		s.Args, s.Env = orEmpty(s.Args), orEmpty(s.Env)
 	} else {
-		w.Headers = orEmpty(s.Headers)
+		s.Headers = orEmpty(s.Headers)
 	}
-	data, err := json.Marshal(w)
+	data, err := json.Marshal(plain(s))
 	if err != nil {
 		return nil, errors.New("config: an MCP server cannot be encoded: a text in it is no valid UTF-8")
 	}
