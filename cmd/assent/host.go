@@ -11,9 +11,11 @@ import (
 	"time"
 
 	"github.com/kandev/assent/internal/display"
+	"github.com/kandev/assent/internal/host/audit"
 	"github.com/kandev/assent/internal/host/config"
 	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/internal/host/process"
+	"github.com/kandev/assent/internal/host/telemetry"
 	"github.com/kandev/assent/internal/record"
 )
 
@@ -28,6 +30,9 @@ type host struct {
 	ledger   *ledger
 	terminal *terminal // nil when nobody is asked
 	record   *record.Writer
+
+	audit     *audit.Log           // nil when none is kept
+	telemetry *telemetry.Telemetry // nil when it is switched off
 
 	instance *process.Instance
 	session  *process.Session
@@ -69,8 +74,12 @@ func newHost(a *app, c *runCommand, l process.Launch, prompts []string) (*host, 
 	if _, ok := set.For(config.InstanceConfig{Agent: l.Config.Agent}.PipelineInstance()); !ok && l.Config.Agent != "" {
 		a.say(fmt.Sprintf("no dialect knows the agent %q: it is asked about unless its requests name the tool", l.Config.Agent))
 	}
+	if err := h.openBooks(); err != nil {
+		return nil, err
+	}
 	h.manager, err = process.NewManager(process.Options{
 		Pipelines: pipelines, Dialects: set, Store: h.store, Watcher: h.screen, Logger: a.logger, Version: hostVersion(),
+		Audit: h.audit, Telemetry: h.telemetry,
 	})
 	return h, err
 }
@@ -123,7 +132,7 @@ func (h *host) run() error {
 		h.stop()
 	}
 	h.store.Close()
-	return h.finish(err)
+	return h.finish(h.closeBooks(err))
 }
 
 // start starts the agent and a session, until it is done or the person stops it.

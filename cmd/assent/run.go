@@ -28,6 +28,7 @@ type runCommand struct {
 	MCP         []string `name:"mcp" help:"An MCP server of yours, NAME=URL; can be given several times. Its tools are always asked about." sep:"none" placeholder:"NAME=URL"`
 	Port        int      `help:"Port of the injected MCP server. Otherwise any free one." placeholder:"N"`
 	Record      string   `help:"Write the traffic to a file that replay reads." placeholder:"FILE" type:"path"`
+	Audit       string   `help:"Append a record of each decision and answer to a file that assent audit reads." placeholder:"FILE" type:"path"`
 	Cwd         string   `help:"Directory that the agent works in. Otherwise the current one." placeholder:"DIR"`
 	Demo        bool     `help:"Run the bundled demo agent, with a second MCP server beside the injected one."`
 	Passthrough bool     `help:"Hand this terminal to Codex, with the injected MCP server in its configuration."`
@@ -129,8 +130,8 @@ func (c *runCommand) checkFlags() error {
 		return usage("no agent was given", "as in: assent run --agent claude-acp -- claude-agent-acp; or try: assent run --demo")
 	case c.Port < 0 || c.Port > 65535:
 		return usage(fmt.Sprintf("--port %d is no port", c.Port), "use 1 to 65535")
-	case c.Passthrough && (c.Demo || len(c.Prompt) > 0 || c.Record != "" || c.OnPending != "" || c.AutoApprove):
-		return usage("--passthrough hands the terminal to the agent: nothing else can be said, asked or recorded", "leave --demo, --prompt, --record, --on-pending and --auto-approve out")
+	case c.Passthrough && (c.Demo || len(c.Prompt) > 0 || c.Record != "" || c.Audit != "" || c.OnPending != "" || c.AutoApprove):
+		return usage("--passthrough hands the terminal to the agent: nothing else can be said, asked or recorded", "leave --demo, --prompt, --record, --audit, --on-pending and --auto-approve out")
 	}
 	return nil
 }

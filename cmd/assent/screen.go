@@ -11,6 +11,7 @@ import (
 	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/internal/host/process"
 	"github.com/kandev/assent/pipeline"
+	"github.com/kandev/assent/stages"
 )
 
 // Bounds of what is shown, in bytes.
@@ -179,6 +180,30 @@ func what(r pipeline.Result, a process.Action) string {
 
 // Asked lets somebody be asked.
 func (s *screen) Asked(_ context.Context, q process.Question) { s.surface.asked(q) }
+
+// netTexts say what it means that a net has fired.
+var netTexts = map[pipeline.Reason]string{
+	process.ReasonTripwireFired:       "an approved call of %s never arrived at the injected server: nothing is approved automatically any more",
+	process.ReasonEndpointUnreachable: "an approved call of %s failed, the injected server cannot be reached: this session is asked about",
+	process.ReasonCallUnaccounted:     "the turn was cancelled before an approved call of %s arrived: this session is asked about",
+	stages.ReasonStartupAlarm:         "the agent did not start the injected server: this session is asked about",
+}
+
+// Fired shows what a person should know at once. What only keeps one offer off
+// the automatic path stands in its question.
+func (s *screen) Fired(_ context.Context, f process.Fired) {
+	text, known := netTexts[f.Reason]
+	if !known {
+		return
+	}
+	if strings.Contains(text, "%s") {
+		text = fmt.Sprintf(text, orElse(f.Tool.Tool(), "a tool"))
+	}
+	s.line("net", "%s: %s", f.Net, text)
+}
+
+// Unasked is counted with the other calls of the agent, when it reports them.
+func (*screen) Unasked(context.Context, process.Unasked) {}
 
 // endings say how a question ended that nobody answered.
 var endings = map[pipeline.Reason]string{

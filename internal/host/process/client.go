@@ -1,6 +1,10 @@
 package process
 
-import "github.com/kandev/assent/pipeline/acp"
+import (
+	"time"
+
+	"github.com/kandev/assent/pipeline/acp"
+)
 
 // forwardPermissionRequest takes an offer from the connection. One that is
 // decided by its form (unreadable, or without options) is answered "cancelled"
@@ -10,11 +14,12 @@ func (i *Instance) forwardPermissionRequest(o *acp.Offer, line []byte) {
 		i.manager.handlePermissionRequest(i, o, line)
 		return
 	}
-	i.settle(i.manager.offered.Add(1), o, line, o.Decide(i.ctx, nil))
+	i.settle(i.manager.offered.Add(1), o, line, o.Decide(i.ctx, nil), taken{start: time.Now()})
 }
 
 // sessionUpdate hands an update to the watcher, and waits for it.
 func (i *Instance) sessionUpdate(line []byte) {
+	i.callEnded(line)
 	i.manager.options.Watcher.Updated(i.ctx, Update{Instance: i.id, Line: line})
 }
 

@@ -109,6 +109,7 @@ func (o observer) Listed(id endpoint.SessionID, tools []string) {
 
 // Arrived implements [endpoint.Observer].
 func (o observer) Arrived(id endpoint.SessionID, a endpoint.Arrival) {
+	o.instance.arrived(id, a)
 	if o.next != nil {
 		o.next.Arrived(id, a)
 	}

@@ -202,7 +202,12 @@ func asksByWords(f *fake) {
 	f.session()
 	for {
 		got := f.recv()
-		if got.Method != "session/prompt" {
+		switch got.Method {
+		case "session/new", "session/load", "session/resume":
+			f.result(got, `{"sessionId":"s2"}`)
+			continue
+		case "session/prompt":
+		default:
 			f.say(f.last)
 			continue
 		}

@@ -99,6 +99,8 @@ type diary struct {
 	decided  []Decided
 	says     chan string // texts of the agent
 	answered chan Answered
+	fired    chan Fired
+	unasked  chan Unasked
 	onUpdate func(context.Context, View)
 }
 
@@ -127,6 +129,9 @@ func (d *diary) Answered(_ context.Context, a Answered) {
 	default:
 	}
 }
+
+func (d *diary) Fired(_ context.Context, f Fired)     { d.fired <- f }
+func (d *diary) Unasked(_ context.Context, u Unasked) { d.unasked <- u }
 
 // decisions are "verdict reason kind" of each offer so far.
 func (d *diary) decisions() []string {
@@ -184,7 +189,7 @@ func newStage(t *testing.T, agent string, change ...func(*Options, *Launch)) *st
 	t.Helper()
 	s := &stage{
 		desk:  &desk{store: pending.New(pending.Config{}), questions: make(chan asked, 8192)},
-		diary: &diary{says: make(chan string, 8192), answered: make(chan Answered, 8192)},
+		diary: &diary{says: make(chan string, 8192), answered: make(chan Answered, 8192), fired: make(chan Fired, 64), unasked: make(chan Unasked, 64)},
 	}
 	set, err := dialects.Index(dialects.All())
 	require.NoError(t, err)

@@ -28,6 +28,7 @@ type InstanceID = pending.InstanceID
 type Instance struct {
 	manager  *Manager
 	id       InstanceID
+	from     Launch
 	config   config.InstanceConfig
 	pipeline *pipeline.Pipeline
 	hinter   dialects.OptionHinter // nil: this agent's options need no hint
@@ -42,6 +43,7 @@ type Instance struct {
 	agent agentInfo
 
 	contacts contacts
+	nets     safety
 
 	// ctx ends when the end begins; killCtx when nothing is waited for any more.
 	ctx     context.Context

@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"github.com/kandev/assent/dialects"
+	"github.com/kandev/assent/internal/host/audit"
 	"github.com/kandev/assent/internal/host/config"
 	"github.com/kandev/assent/internal/host/endpoint"
 	"github.com/kandev/assent/internal/host/pending"
+	"github.com/kandev/assent/internal/host/telemetry"
 	"github.com/kandev/assent/pipeline"
 	"github.com/kandev/assent/pipeline/acp"
 )
@@ -58,6 +60,10 @@ type Options struct {
 	Watcher Watcher
 	// Logger; nil for none.
 	Logger *slog.Logger
+	// Audit keeps one record per decision, answer, net and unasked call; nil for
+	// nobody. Telemetry counts them; nil for nothing.
+	Audit     *audit.Log
+	Telemetry *telemetry.Telemetry
 	// Version of the host, told to agents.
 	Version  string
 	Timeouts Timeouts
@@ -137,6 +143,15 @@ func (m *Manager) Start(ctx context.Context, l Launch) (*Instance, error) {
 	return i, nil
 }
 
+// Restart stops an instance and starts another one from the same launch. The new
+// one has an id, settings, an endpoint and secrets of its own: nothing of what was
+// known of the old one, and of its server lists, counts for it. Its sessions can
+// be taken up again with [Instance.LoadSession] or [Instance.ResumeSession].
+func (m *Manager) Restart(ctx context.Context, i *Instance) (*Instance, error) {
+	i.Stop(ctx)
+	return m.Start(ctx, i.from)
+}
+
 // prepare makes everything of an instance but its process: the injected server
 // and the settings. Launches that hand the terminal to the agent use it.
 func (l Launch) prepare(ctx context.Context, observed func(endpoint.Observer) endpoint.Observer) (config.InstanceConfig, *endpoint.Endpoint, error) {
@@ -162,7 +177,7 @@ func (l Launch) prepare(ctx context.Context, observed func(endpoint.Observer) en
 
 // newInstance makes the instance around a process that is not there yet.
 func (m *Manager) newInstance(ctx context.Context, l Launch) (*Instance, error) {
-	i := &Instance{manager: m, sessions: map[string]*Session{}, ending: make(chan struct{}), done: make(chan struct{}), log: m.log}
+	i := &Instance{manager: m, sessions: map[string]*Session{}, ending: make(chan struct{}), done: make(chan struct{}), log: m.log, nets: newSafety(), from: l}
 	ic, e, err := l.prepare(ctx, func(next endpoint.Observer) endpoint.Observer { return observer{i, next} })
 	if err != nil {
 		return nil, err

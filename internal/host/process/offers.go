@@ -69,11 +69,16 @@ func (i *Instance) sendOutcome(w *openOffer, out pending.Outcome) bool {
 	if i.mute.Load() {
 		return false
 	}
-	line := w.offer.Cancelled()
+	line, allowed := w.offer.Cancelled(), false
 	if out.Verdict == pipeline.Select {
-		line = w.offer.Select(out.Option)
+		line, allowed = w.offer.Select(out.Option), true
+		_ = i.expect(w.offer, w.identity, out.Option, false) // a person's call trips nothing
 	}
-	return i.conn.send(line)
+	sent := i.conn.send(line)
+	if !sent && allowed {
+		i.unexpect(w.offer)
+	}
+	return sent
 }
 
 // register puts an offer into the store. When it cannot wait, the reason says why.
@@ -92,12 +97,6 @@ func (w *openOffer) register(r pipeline.Result, hint pipeline.OptionHint, line [
 		refused.Reason = pending.ReasonNotDelivered
 	}
 	return pending.Key{}, refused.Reason
-}
-
-// answered records and reports how an offer ended.
-func (i *Instance) answered(w *openOffer, a Answered) {
-	i.log.Info("answer", "offer", w.number, "outcome", a.Outcome, "sent", a.Sent)
-	i.manager.options.Watcher.Answered(i.ctx, a)
 }
 
 // question is what a person is shown.

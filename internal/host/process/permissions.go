@@ -1,7 +1,8 @@
 package process
 
 import (
-	"github.com/kandev/assent/internal/host/pending"
+	"time"
+
 	"github.com/kandev/assent/pipeline"
 	"github.com/kandev/assent/pipeline/acp"
 )
@@ -12,16 +13,19 @@ import (
 func (m *Manager) handlePermissionRequest(i *Instance, o *acp.Offer, line []byte) {
 	number := m.offered.Add(1)
 	i.witness(&o.Request)
+	start := time.Now()
 	result := decidePermission(i.ctx, i.pipeline, o, i.cancelling(o.Request.SessionID))
+	t := taken{start, time.Since(start)}
+	result = i.guard(o, result)
 	if result.Decision.Verdict != pipeline.Pend {
-		i.settle(number, o, line, result)
+		i.settle(number, o, line, result, t)
 		return
 	}
-	i.ask(number, o, line, result)
+	i.ask(number, o, line, result, t)
 }
 
 // ask lets a person decide an offer.
-func (i *Instance) ask(number uint64, o *acp.Offer, line []byte, r pipeline.Result) {
+func (i *Instance) ask(number uint64, o *acp.Offer, line []byte, r pipeline.Result, t taken) {
 	var hint pipeline.OptionHint
 	if i.hinter != nil {
 		hint = i.hinter.Hint(&o.Request)
@@ -29,29 +33,20 @@ func (i *Instance) ask(number uint64, o *acp.Offer, line []byte, r pipeline.Resu
 	w := &openOffer{instance: i, number: number, offer: o, identity: r.Facts.Identity}
 	key, refused := w.register(r, hint, line)
 	if refused != "" {
-		i.settle(number, o, line, cancelled(refused))
+		i.settle(number, o, line, cancelled(refused), t)
 		return
 	}
 	if i.cancelling(key.Session) { // meanwhile
 		i.manager.options.Store.CancelSession(key.Instance, key.Session)
 	}
-	i.decided(number, key.Request, o, line, r)
+	i.decided(number, key.Request, o, line, r, t)
 	w.announce(i.question(w, key, line, r, hint))
 }
 
 // settle reports a decision and answers with it.
-func (i *Instance) settle(number uint64, o *acp.Offer, line []byte, r pipeline.Result) {
-	i.decided(number, "", o, line, r)
-	i.conn.send(o.Answer(r))
-}
-
-// decided logs and reports a decision. Request is the store's id of an offer that
-// waits, and empty for one that does not.
-func (i *Instance) decided(number uint64, request pending.RequestID, o *acp.Offer, line []byte, r pipeline.Result) {
-	kind := selectedKind(r, o.Request.Options)
-	logDecision(i.log, number, r, kind)
-	i.manager.options.Watcher.Decided(i.ctx, Decided{
-		Instance: i.id, Number: number, Request: request, Session: o.Request.SessionID, ToolCall: o.Request.Call.ID,
-		Result: r, OptionKind: kind, line: line, req: &o.Request,
-	})
+func (i *Instance) settle(number uint64, o *acp.Offer, line []byte, r pipeline.Result, t taken) {
+	i.decided(number, "", o, line, r, t)
+	if !i.conn.send(o.Answer(r)) && r.Decision.Verdict == pipeline.Select {
+		i.unexpect(o)
+	}
 }

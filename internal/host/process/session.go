@@ -240,7 +240,7 @@ func (s *Session) begin(text string) (*pendingCall, error) {
 	c, err := s.instance.conn.start(request{
 		method: "session/prompt",
 		params: promptParams{SessionID: s.id, Prompt: []promptBlock{{Type: "text", Text: text}}},
-		then:   func(_ jsontext.Value, err error) error { s.turnOver(number); return err },
+		then:   func(_ jsontext.Value, err error) error { s.turnOver(number, err); return err },
 	})
 	if err != nil {
 		return nil, err
@@ -249,12 +249,17 @@ func (s *Session) begin(text string) (*pendingCall, error) {
 	return c, nil
 }
 
-// turnOver forgets a turn that the agent has answered.
-func (s *Session) turnOver(number uint64) {
+// turnOver forgets a turn that the agent has answered. An earlier one that is
+// answered late ends nothing: the turn that began meanwhile goes on.
+func (s *Session) turnOver(number uint64, err error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.turn == number {
+	current, wasCancelled := s.turn == number, s.stopping
+	if current {
 		s.turn, s.stopping = 0, false
+	}
+	s.mu.Unlock()
+	if current {
+		s.instance.turnEnded(s.id, err, wasCancelled)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"os"
@@ -116,14 +117,21 @@ func TestALoadedSessionHasASecretOfItsOwn(t *testing.T) {
 // knock lists the endpoint's tools with the given secret.
 func (s *stage) knock(t *testing.T, i *Instance, secret string) int {
 	t.Helper()
-	body := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, fmt.Sprintf("http://localhost:%d/mcp", i.Config().Port), body)
+	return s.post(t, i, secret, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+}
+
+// post sends a request to the endpoint.
+func (s *stage) post(t *testing.T, i *Instance, secret, body string) int {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, fmt.Sprintf("http://localhost:%d/mcp", i.Config().Port), strings.NewReader(body))
 	require.NoError(t, err)
 	req.Header.Set("Authorization", "Bearer "+secret)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
 	transport := &http.Transport{DisableKeepAlives: true}
 	response, err := transport.RoundTrip(req)
+	require.NoError(t, err)
+	_, err = io.Copy(io.Discard, response.Body)
 	require.NoError(t, err)
 	require.NoError(t, response.Body.Close())
 	return response.StatusCode

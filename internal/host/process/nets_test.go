@@ -1,0 +1,399 @@
+package process
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kandev/assent/internal/host/audit"
+	"github.com/kandev/assent/internal/host/endpoint"
+	"github.com/kandev/assent/internal/host/pending"
+	"github.com/kandev/assent/pipeline"
+	"github.com/kandev/assent/stages"
+)
+
+// netStage is a stage with an injected server, an audit file and a log.
+type netStage struct {
+	*stage
+	log   bytes.Buffer
+	file  string
+	audit *audit.Log
+}
+
+func newNetStage(t *testing.T, change ...func(*Options, *Launch)) *netStage {
+	t.Helper()
+	n := &netStage{file: filepath.Join(t.TempDir(), "audit.jsonl")}
+	var err error
+	n.audit, err = audit.Open(n.file, audit.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = n.audit.Close(t.Context()) })
+	n.stage = newStage(t, "asks by words", append([]func(*Options, *Launch){injected(nil), func(o *Options, _ *Launch) {
+		o.Audit = n.audit
+		o.Logger = slog.New(slog.NewJSONHandler(&n.log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	}}, change...)...)
+	return n
+}
+
+// seen starts the agent and makes a session that listed the endpoint's tools.
+func (n *netStage) seen(t *testing.T) *Session {
+	t.Helper()
+	session := n.session(t)
+	require.Equal(t, http.StatusOK, n.knock(t, session.instance, n.tape.hidden[0]))
+	return session
+}
+
+// records stops the agent and gives the audit records of some events.
+func (n *netStage) records(t *testing.T, i *Instance, events ...audit.Event) (found []audit.Record) {
+	t.Helper()
+	i.Stop(t.Context())
+	require.NoError(t, n.audit.Close(t.Context()))
+	require.NoError(t, audit.Read(n.file, func(l audit.Line) error {
+		if slices.Contains(events, l.Record.Event) {
+			found = append(found, l.Record)
+		}
+		return l.Err
+	}))
+	return found
+}
+
+// also lets the agent send lines without a prompt of its own.
+func (s *stage) also(t *testing.T, i *Instance, lines ...string) {
+	t.Helper()
+	text, err := json.Marshal(strings.Join(lines, "\n"))
+	require.NoError(t, err)
+	require.NoError(t, i.conn.out.push(outLine{line: []byte(`{"jsonrpc":"2.0","id":99,"method":"session/prompt","params":{"prompt":[{"text":` + string(text) + `}]}}`)}))
+}
+
+// settled lets the agent send lines, and waits until they were handled.
+func (s *stage) settled(t *testing.T, i *Instance, lines ...string) {
+	t.Helper()
+	s.also(t, i, append(lines, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"settled"}}}}`)...)
+	for receive(t, s.says) != "settled" {
+	}
+}
+
+// second makes the session "s2", which listed the endpoint's tools as well.
+func (n *netStage) second(t *testing.T, i *Instance) *Session {
+	t.Helper()
+	session, err := i.NewSession(t.Context(), "/")
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, n.knock(t, i, n.tape.hidden[1]))
+	return session
+}
+
+// once makes sure that one net has fired, with one event, one audit record and one
+// log record; none for no reason.
+func (n *netStage) once(t *testing.T, i *Instance, reason pipeline.Reason) {
+	t.Helper()
+	records := n.records(t, i, audit.NetFired)
+	if reason == "" {
+		assert.Empty(t, records)
+		assert.Empty(t, n.fired)
+		assert.Empty(t, n.log.String())
+		return
+	}
+	require.Len(t, n.fired, 1)
+	got := <-n.fired
+	assert.Equal(t, reason, got.Reason)
+	require.Len(t, records, 1)
+	r := records[0]
+	assert.Equal(t, []any{got.Net, got.Reason, got.Session, got.Tool, "1", "claude-acp"}, []any{r.Net, r.Reason, r.Session, r.Tool, r.Instance, string(r.Agent)})
+	assert.Equal(t, 1, strings.Count(n.log.String(), `"reason":"`+string(reason)+`"`))
+	assert.Equal(t, reason == ReasonTripwireFired, strings.Contains(n.log.String(), `"level":"ERROR"`))
+	assert.NotContains(t, n.log.String(), got.Session+`"`, "what the agent names a session is in no log")
+}
+
+// call reaches the endpoint with a session's secret.
+func (s *stage) call(t *testing.T, i *Instance, secret, tool, toolUse string) {
+	t.Helper()
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":{},"_meta":{"claudecode/toolUseId":%q}}}`, tool, toolUse)
+	require.Equal(t, http.StatusOK, s.post(t, i, secret, body))
+}
+
+func callUpdate(session, call, status string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%q,"update":{"sessionUpdate":"tool_call_update","toolCallId":%q,"status":%q}}}`, session, call, status)
+}
+
+const another = "create_task_kandev"
+
+// What becomes of an approved call, and of the next offers of two sessions.
+func TestTheTripwire(t *testing.T) {
+	const approved, tripped = "select injected_mcp allow_once", "pend tripwire_fired"
+	for name, test := range map[string]struct {
+		arrives, tool, id string // which secret is used, and what for; "" for none
+		ends              string
+		cancel, down      bool
+		own, other        string // what the next offer of this and of another session gets
+		fired             pipeline.Reason
+	}{
+		"it arrives":                        {"own", listTool, "c1", "completed", false, false, approved, approved, ""},
+		"it arrives and fails":              {"own", listTool, "c1", "failed", false, false, approved, approved, ""},
+		"it arrives without an id":          {"own", listTool, "", "completed", false, false, approved, approved, ""},
+		"it arrives, and the turn ends":     {"own", listTool, "c1", "turn", false, false, approved, approved, ""},
+		"it never arrives":                  {"", "", "", "completed", false, false, tripped, tripped, ReasonTripwireFired},
+		"it fails at another server":        {"", "", "", "failed", false, false, tripped, tripped, ReasonTripwireFired},
+		"the turn ends without it":          {"", "", "", "turn", false, false, tripped, tripped, ReasonTripwireFired},
+		"its end is written with escapes":   {"", "", "", "escaped", false, false, tripped, tripped, ReasonTripwireFired},
+		"another tool arrives":              {"own", another, "", "completed", false, false, tripped, tripped, ReasonTripwireFired},
+		"another call arrives":              {"own", listTool, "c9", "completed", false, false, tripped, tripped, ReasonTripwireFired},
+		"it arrives in another session":     {"other", listTool, "c1", "completed", false, false, tripped, tripped, ReasonTripwireFired},
+		"the endpoint is down":              {"", "", "", "failed", false, true, "pend injected_server_unreachable", approved, ReasonEndpointUnreachable},
+		"the endpoint is down, yet it ran":  {"", "", "", "completed", false, true, tripped, tripped, ReasonTripwireFired},
+		"the turn was cancelled before it":  {"", "", "", "turn", true, false, "pend approved_call_unaccounted", approved, ReasonCallUnaccounted},
+		"it fails as the turn is cancelled": {"", "", "", "failed", true, false, "pend approved_call_unaccounted", approved, ReasonCallUnaccounted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := newNetStage(t)
+			session := n.seen(t)
+			i := session.instance
+			turn := n.prompt(t, session, injectedOffer("1", "s1", "c1", listTool))
+			n.heard(t, fmt.Sprintf(selectedA, "1"))
+			prompt := i.conn.calls.last
+			n.second(t, i)
+			secrets := map[string]string{"own": n.tape.hidden[0], "other": n.tape.hidden[1]}
+			if test.arrives != "" {
+				n.call(t, i, secrets[test.arrives], test.tool, test.id)
+			}
+			if test.down {
+				require.NoError(t, i.endpoint.Close())
+			}
+			if test.cancel {
+				require.NoError(t, session.Cancel())
+				receive(t, n.says)
+			}
+			end := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"stopReason":"end_turn"}}`, prompt)
+			switch test.ends {
+			case "turn":
+				n.also(t, i, end)
+			case "escaped":
+				n.also(t, i, strings.Replace(callUpdate("s1", "c1", "completed"), `"completed"`, `"c\u006fmpleted"`, 1), end)
+			default:
+				n.also(t, i, callUpdate("s1", "c1", test.ends), end)
+			}
+			require.NoError(t, receive(t, turn))
+			n.settled(t, i, injectedOffer("2", "s1", "c2", listTool), injectedOffer("3", "s2", "c3", listTool))
+			assert.Equal(t, []string{approved, test.own, test.other}, n.decisions())
+			n.once(t, i, test.fired)
+		})
+	}
+}
+
+func TestWhatTheTripwireLeavesAlone(t *testing.T) {
+	t.Run("a call that a person allowed", func(t *testing.T) {
+		n := newNetStage(t)
+		session := n.session(t) // nobody was at the endpoint: a person is asked
+		i := session.instance
+		n.settled(t, i, injectedOffer("1", "s1", "c1", listTool))
+		n.next(t).selects(t, 0)
+		n.heard(t, fmt.Sprintf(selectedA, "1"))
+		require.Equal(t, http.StatusOK, n.knock(t, i, n.tape.hidden[0]))
+		n.settled(t, i, callUpdate("s1", "c1", "completed"), injectedOffer("2", "s1", "c2", listTool))
+		assert.Equal(t, []string{"pend injected_server_not_contacted", "select injected_mcp allow_once"}, n.decisions())
+		assert.Equal(t, audit.Witness, (<-n.fired).Net)
+		assert.Empty(t, n.fired)
+	})
+	t.Run("but it uses up its arrival", func(t *testing.T) {
+		n := newNetStage(t)
+		session := n.session(t)
+		i := session.instance
+		n.settled(t, i, injectedOffer("1", "s1", "c1", listTool))
+		n.next(t).selects(t, 0)
+		n.heard(t, fmt.Sprintf(selectedA, "1"))
+		require.Equal(t, http.StatusOK, n.knock(t, i, n.tape.hidden[0]))
+		n.settled(t, i, injectedOffer("2", "s1", "c2", listTool))
+		n.call(t, i, n.tape.hidden[0], listTool, "")
+		n.settled(t, i, callUpdate("s1", "c2", "completed"), injectedOffer("3", "s1", "c3", listTool))
+		assert.Equal(t, "pend tripwire_fired", n.decisions()[2])
+	})
+	t.Run("blanket approval", func(t *testing.T) {
+		n := newNetStage(t, func(_ *Options, l *Launch) { l.Config.AutoApprovePermissions = true })
+		session := n.seen(t)
+		n.turn(t, session, injectedOffer("1", "s1", "c1", listTool)+"\n"+callUpdate("s1", "c1", "completed")+"\nend")
+		n.settled(t, session.instance, injectedOffer("2", "s1", "c2", listTool))
+		assert.Equal(t, []string{"select blanket_approval allow_once", "select blanket_approval allow_once"}, n.decisions())
+		n.once(t, session.instance, "")
+	})
+	t.Run("an agent that ends", func(t *testing.T) {
+		n := newNetStage(t)
+		session := n.seen(t)
+		turn := n.prompt(t, session, injectedOffer("1", "s1", "c1", listTool))
+		n.heard(t, fmt.Sprintf(selectedA, "1"))
+		require.NoError(t, session.instance.child.cmd.Process.Kill())
+		wait(t, session.instance.Done())
+		assert.Error(t, receive(t, turn))
+		assert.Empty(t, n.fired)
+	})
+	t.Run("a turn that was cancelled before and is answered late", func(t *testing.T) {
+		n := newNetStage(t)
+		session := n.seen(t)
+		i := session.instance
+		_ = n.prompt(t, session, "{}")
+		first := i.conn.calls.last
+		require.NoError(t, session.Cancel())
+		second := n.prompt(t, session, injectedOffer("1", "s1", "c1", listTool)+"\n"+fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"stopReason":"cancelled"}}`, first))
+		n.settled(t, i)
+		n.call(t, i, n.tape.hidden[0], listTool, "c1")
+		n.settled(t, i, callUpdate("s1", "c1", "completed"), fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{}}`, i.conn.calls.last))
+		require.NoError(t, receive(t, second))
+		n.once(t, i, "")
+	})
+}
+
+func TestARestartedInstanceApprovesAgain(t *testing.T) {
+	n := newNetStage(t)
+	session := n.seen(t)
+	n.turn(t, session, injectedOffer("1", "s1", "c1", listTool)+"\nend") // it never arrives
+	n.settled(t, session.instance, injectedOffer("2", "s1", "c2", listTool))
+	assert.Equal(t, "pend tripwire_fired", n.decisions()[1])
+	again, err := n.manager.Restart(t.Context(), session.instance)
+	require.NoError(t, err)
+	t.Cleanup(func() { again.Stop(t.Context()) })
+	_, err = again.NewSession(t.Context(), "/")
+	require.NoError(t, err)
+	n.settled(t, again, injectedOffer("3", "s1", "c3", listTool))
+	require.Equal(t, http.StatusOK, n.knock(t, again, n.tape.hidden[1]))
+	n.settled(t, again, injectedOffer("4", "s1", "c4", listTool))
+	assert.Equal(t, []string{"pend injected_server_not_contacted", "select injected_mcp allow_once"}, n.decisions()[2:])
+}
+
+func TestNetsThatKeepOneOfferBack(t *testing.T) {
+	never := stages.DefaultNeverAutomatic()[0]
+	startup := `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call","toolCallId":"mcp_startup.kandev.1","title":"mcp__kandev__startup","status":"failed"}}}`
+	codex := `{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{"sessionId":"s1","toolCall":{"toolCallId":"c1","name":"mcp__kandev__list_tasks_kandev"},"options":` + threeOptions + `}}`
+	for name, test := range map[string]struct {
+		agent, before, offer string
+		net                  audit.Net
+		reason               pipeline.Reason
+	}{
+		"a tool that is not offered": {"claude-acp", "{}", injectedOffer("1", "s1", "c1", "unheard_of"), audit.Witness, stages.ReasonToolNotOffered},
+		"a session without a secret": {"claude-acp", "{}", injectedOffer("1", "sub", "c1", listTool), audit.Witness, stages.ReasonNoSessionSecret},
+		"the startup alarm":          {"codex-acp", startup, codex, audit.StartupAlarm, stages.ReasonStartupAlarm},
+		"never automatic":            {"claude-acp", "{}", injectedOffer("1", "s1", "c1", never), audit.NeverAutomatic, stages.ReasonNeverAutomatic},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := newNetStage(t, func(_ *Options, l *Launch) {
+				l.Config.Agent = test.agent
+				l.Endpoint.Tools = toolsNamed(listTool, never)
+			})
+			i := n.seen(t).instance
+			n.settled(t, i, injectedOffer("0", "s1", "c0", listTool)) // the approving twin
+			n.settled(t, i, test.before, test.offer)
+			assert.Equal(t, []string{"select injected_mcp allow_once", "pend " + string(test.reason)}, n.decisions())
+			require.Len(t, n.fired, 1)
+			got := <-n.fired
+			assert.Equal(t, test.net, got.Net)
+			assert.Equal(t, test.reason, got.Reason)
+			assert.Equal(t, uint64(2), got.Number)
+			records := n.records(t, i, audit.NetFired)
+			require.Len(t, records, 1)
+			assert.Equal(t, test.net, records[0].Net)
+		})
+	}
+}
+
+func TestCallsThatNobodyWasAskedAbout(t *testing.T) {
+	unknown := `{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{"sessionId":"s1","toolCall":{"toolCallId":"c1","title":"list"},"options":` + threeOptions + `}}`
+	shell := strings.Replace(unknown, `"title"`, `"name":"Bash","title"`, 1)
+	for name, test := range map[string]struct {
+		offer  string
+		option int // of a person; below zero: nobody is asked
+		calls  int
+		want   int
+	}{
+		"nobody was asked":                     {"{}", -1, 2, 2},
+		"it was approved":                      {injectedOffer("1", "s1", "c1", listTool), -1, 1, 0},
+		"it came twice":                        {injectedOffer("1", "s1", "c1", listTool), -1, 2, 1},
+		"a person allowed a call with no name": {unknown, 0, 2, 1},
+		"a person allowed it for good":         {unknown, 1, 3, 0},
+		"a person rejected it":                 {unknown, 2, 1, 1},
+		"a person allowed another tool":        {shell, 0, 1, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := newNetStage(t)
+			i := n.seen(t).instance
+			n.settled(t, i, test.offer)
+			if test.option >= 0 {
+				n.next(t).selects(t, test.option)
+			}
+			for range test.calls {
+				n.call(t, i, n.tape.hidden[0], listTool, "")
+			}
+			assert.Len(t, n.unasked, test.want)
+			records := n.records(t, i, audit.Unasked)
+			require.Len(t, records, test.want)
+			for _, r := range records {
+				assert.Equal(t, []any{"s1", listTool}, []any{r.Session, r.Tool.Tool()})
+			}
+			assert.Equal(t, test.want, strings.Count(n.log.String(), "nobody had been asked"))
+		})
+	}
+}
+
+// One record, nothing that waits, and updates flow as always.
+func TestL53L17_AnAutomaticApproval(t *testing.T) {
+	n := newNetStage(t)
+	var flowed []string
+	n.onUpdate = func(_ context.Context, v View) {
+		if v.Text != "" {
+			n.says <- v.Text
+			return
+		}
+		flowed = append(flowed, v.Kind+" "+v.Status)
+	}
+	i := n.seen(t).instance
+	events, stop := n.store.Watch(8)
+	defer stop()
+	start := strings.Replace(callUpdate("s1", "c1", "pending"), "tool_call_update", "tool_call", 1)
+	n.settled(t, i, start, injectedOffer("1", "s1", "c1", listTool), callUpdate("s1", "c1", "in_progress"))
+	n.call(t, i, n.tape.hidden[0], listTool, "c1")
+	n.settled(t, i, callUpdate("s1", "c1", "completed"))
+	n.none(t)
+	assert.Empty(t, events, "nothing was pending at any moment")
+	assert.Equal(t, []string{"tool_call pending", "tool_call_update in_progress", "tool_call_update completed"}, flowed)
+	records := n.records(t, i, audit.Decision, audit.Answer, audit.NetFired, audit.Unasked)
+	require.Len(t, records, 1)
+	r := records[0]
+	assert.Equal(t, []any{audit.Decision, pipeline.Select, stages.ReasonInjectedMCP, listTool, pipeline.AllowOnce, ""},
+		[]any{r.Event, r.Verdict, r.Reason, r.Tool.Tool(), r.OptionKind, r.Request})
+}
+
+// What a person answers has a record of its own, under the id of the offer.
+func TestAnAnswerHasOneRecord(t *testing.T) {
+	n := newNetStage(t)
+	i := n.seen(t).instance
+	n.settled(t, i, `offer 1 s1 c1`, `offer 2 s1 c2`)
+	q := n.next(t)
+	q.selects(t, 2)
+	n.also(t, i, `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":2}}`)
+	receive(t, n.answered)
+	receive(t, n.answered)
+	records := n.records(t, i, audit.Decision, audit.Answer)
+	require.Len(t, records, 4)
+	first := records[2]
+	assert.Equal(t, []any{audit.Answer, string(q.Request), pipeline.Select, pending.ReasonSelected, pipeline.RejectOnce, "ada", "test"},
+		[]any{first.Event, first.Request, first.Verdict, first.Reason, first.OptionKind, first.By, first.Surface})
+	assert.Equal(t, string(q.Request), records[0].Request)
+	assert.Equal(t, []any{records[1].Request, pipeline.Cancel, pending.ReasonWithdrawn, ""}, []any{records[3].Request, records[3].Verdict, records[3].Reason, records[3].By})
+}
+
+// toolsNamed are tools that do nothing.
+func toolsNamed(names ...string) (tools []endpoint.Tool) {
+	for _, name := range names {
+		tools = append(tools, endpoint.NewTool(&mcp.Tool{Name: name, Description: "It does nothing."},
+			func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, struct{}, error) {
+				return nil, struct{}{}, nil
+			}))
+	}
+	return tools
+}

@@ -1,0 +1,142 @@
+package process
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/kandev/assent/internal/host/audit"
+	"github.com/kandev/assent/internal/host/pending"
+	"github.com/kandev/assent/internal/host/telemetry"
+	"github.com/kandev/assent/pipeline"
+	"github.com/kandev/assent/pipeline/acp"
+)
+
+// Fired says that one of the nets around the pipeline has fired.
+type Fired struct {
+	Instance InstanceID
+	// Session as the agent named it.
+	Session string
+	// Number of the offer that a net kept off the automatic path; 0 when it is
+	// about no offer.
+	Number uint64
+	Net    audit.Net
+	Reason pipeline.Reason
+	// Tool of the injected server, where it is about one.
+	Tool pipeline.Identity
+}
+
+// LogValue leaves out what the agent named the session.
+func (f Fired) LogValue() slog.Value {
+	attrs := []slog.Attr{slog.String("net", string(f.Net)), slog.String("reason", string(f.Reason))}
+	if f.Number > 0 {
+		attrs = append(attrs, slog.Uint64("offer", f.Number))
+	}
+	return slog.GroupValue(append(attrs, toolAttrs(f.Tool)...)...)
+}
+
+// Unasked says that a call reached the injected server and nobody had been asked
+// about it.
+type Unasked struct {
+	Instance InstanceID
+	// Session whose secret came with the call, as the agent named it; empty for
+	// one that is only being made.
+	Session string
+	// Tool, if its name passed the parser.
+	Tool pipeline.Identity
+}
+
+// LogValue leaves out what the agent named the session.
+func (u Unasked) LogValue() slog.Value { return slog.GroupValue(toolAttrs(u.Tool)...) }
+
+func toolAttrs(id pipeline.Identity) []slog.Attr {
+	if id.State() != pipeline.Named {
+		return nil
+	}
+	return []slog.Attr{slog.String("server", id.Server()), slog.String("tool", id.Tool())}
+}
+
+// NetWatcher is implemented by a [Watcher] that wants to know when the nets around
+// the pipeline fire. Both methods can be called at any time, by many goroutines.
+type NetWatcher interface {
+	// Fired is told once for each time that a net fires.
+	Fired(ctx context.Context, f Fired)
+	// Unasked must not block: the call waits for it.
+	Unasked(ctx context.Context, u Unasked)
+}
+
+// origin says which offer a record is about.
+func (i *Instance) origin(session string, request pending.RequestID) audit.Origin {
+	return audit.Origin{Instance: string(i.id), Agent: pipeline.Agent(i.config.Agent), Session: session, Request: string(request)}
+}
+
+// taken is how long a decision took.
+type taken struct {
+	start time.Time
+	took  time.Duration
+}
+
+// decided reports a decision: one log record, one audit record, the metrics, and
+// the watcher. Request is the store's id of an offer that waits, and empty for one
+// that does not.
+func (i *Instance) decided(number uint64, request pending.RequestID, o *acp.Offer, line []byte, r pipeline.Result, t taken) {
+	m, kind := i.manager, selectedKind(r, o.Request.Options)
+	logDecision(i.log, number, r, kind)
+	m.options.Audit.Append(audit.DecisionRecord(i.origin(o.Request.SessionID, request), r, kind))
+	m.options.Telemetry.Decision(i.ctx, telemetry.Decision{Agent: pipeline.Agent(i.config.Agent), Result: r, Start: t.start, Took: t.took})
+	if request != "" {
+		m.options.Telemetry.OfferOpened(i.ctx, pipeline.Agent(i.config.Agent))
+	}
+	m.options.Watcher.Decided(i.ctx, Decided{
+		Instance: i.id, Number: number, Request: request, Session: o.Request.SessionID, ToolCall: o.Request.Call.ID,
+		Result: r, OptionKind: kind, line: line, req: &o.Request,
+	})
+	i.noticed(number, &o.Request, r)
+}
+
+// answered reports how an offer ended, in the same places.
+func (i *Instance) answered(w *openOffer, a Answered) {
+	out := a.Outcome
+	i.log.Info("answer", "offer", w.number, "outcome", out, "sent", a.Sent)
+	from := i.origin(out.Key.Session, out.Key.Request)
+	i.manager.options.Audit.Append(audit.Record{
+		Event: audit.Answer, Instance: from.Instance, Agent: from.Agent, Session: from.Session, Request: from.Request,
+		Verdict: out.Verdict, Reason: out.Reason, OptionKind: a.Option.Kind, Tool: w.identity,
+		By: out.By.Name, Surface: out.By.Surface, Waited: out.Waited,
+	})
+	i.manager.options.Telemetry.OfferClosed(i.ctx, from.Agent, out.Verdict, out.Waited)
+	i.manager.options.Watcher.Answered(i.ctx, a)
+}
+
+// fired reports a net. The tripwire is loud: something ran elsewhere.
+func (i *Instance) fired(f Fired) {
+	level, text := slog.LevelWarn, "a net around the pipeline has fired"
+	switch {
+	case f.Reason == ReasonTripwireFired:
+		level, text = slog.LevelError, "an approved call never arrived at the injected server: this agent approves nothing by itself any more"
+	case f.Net == audit.NeverAutomatic:
+		level = slog.LevelInfo
+	}
+	i.log.Log(context.Background(), level, text, "net", f)
+	from := i.origin(f.Session, "")
+	i.manager.options.Audit.Append(audit.Record{
+		Event: audit.NetFired, Instance: from.Instance, Agent: from.Agent, Session: from.Session, Net: f.Net, Reason: f.Reason, Tool: f.Tool,
+	})
+	i.manager.options.Telemetry.NetFired(i.ctx, f.Net)
+	if w, ok := i.manager.options.Watcher.(NetWatcher); ok {
+		w.Fired(i.ctx, f)
+	}
+}
+
+// unasked reports a call that nobody was asked about.
+func (i *Instance) unasked(u Unasked) {
+	i.log.Warn("a call reached the injected server and nobody had been asked", "call", u)
+	from := i.origin(u.Session, "")
+	i.manager.options.Audit.Append(audit.Record{
+		Event: audit.Unasked, Instance: from.Instance, Agent: from.Agent, Session: from.Session, Tool: u.Tool,
+	})
+	i.manager.options.Telemetry.Unasked(i.ctx, from.Agent, 1)
+	if w, ok := i.manager.options.Watcher.(NetWatcher); ok {
+		w.Unasked(i.ctx, u)
+	}
+}
