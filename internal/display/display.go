@@ -5,6 +5,10 @@
 //
 // A backslash that the agent wrote itself stays as it is: commands are full of
 // them, and a person needs to read commands.
+//
+// The marks ‹ and › are ours: [Quote] puts them around a text of an agent, and in
+// such a text they are escaped. So what stands outside of them was never the
+// agent's.
 package display
 
 import (
@@ -16,6 +20,16 @@ import (
 
 // Ellipsis stands where a text was cut.
 const Ellipsis = "…"
+
+// maxSpaces is how many spaces may follow each other in a line. A longer run
+// pushes what comes after it out of sight, so it is counted: \x20{3000}.
+const maxSpaces = 16
+
+// Marks of [Quote].
+const (
+	openQuote  = '‹'
+	closeQuote = '›'
+)
 
 // maxMarks is how many combining marks may follow each other. More of them grow
 // over the lines above and below.
@@ -32,6 +46,12 @@ func Line(s string, limit int) string {
 // a command has to know that there is more of it.
 func Bounded(s string, limit int) (text string, left int) {
 	return write(s, limit, false)
+}
+
+// Quote is Line between the marks that no text can contain, so that a text of an
+// agent cannot be taken for a word of ours. An empty text is ‹›.
+func Quote(s string, limit int) string {
+	return string(openQuote) + Line(s, limit) + string(closeQuote)
 }
 
 // Text is Line for texts of several lines: line feeds stay, and tabs become
@@ -105,6 +125,8 @@ func next(s string, lines bool, marks *int) (string, int) {
 	case lines && strings.HasPrefix(s, "\r\n"):
 		*marks = maxMarks
 		return "\n", 2
+	case !lines && r == ' ':
+		return spaces(len(s) - len(strings.TrimLeft(s, " ")))
 	case mark && *marks >= maxMarks || hidden(r):
 		return escape(r), size
 	}
@@ -114,12 +136,22 @@ func next(s string, lines bool, marks *int) (string, int) {
 	return s[:size], size
 }
 
-// hidden says whether a character is invisible, moves the cursor, or changes the
-// order of others.
+// spaces is a run of n of them.
+func spaces(n int) (string, int) {
+	if n > maxSpaces {
+		return fmt.Sprintf(`\x20{%d}`, n), n
+	}
+	return " ", 1
+}
+
+// hidden says whether a character is invisible, moves the cursor, changes the
+// order of others, or is a mark of ours.
 func hidden(r rune) bool {
 	switch {
 	case r == ' ':
 		return false
+	case r == openQuote || r == closeQuote:
+		return true
 	case r == '\u2800': // the blank Braille pattern is a symbol without ink
 		return true
 	case !unicode.IsPrint(r): // control, format and bidi characters, other spaces, private use

@@ -32,11 +32,57 @@ func TestLine(t *testing.T) {
 		"marks on a letter stay":           {"e\u0301", "e\u0301"},
 		"a pile of marks":                  {"e" + strings.Repeat("\u0301", 6), "e" + strings.Repeat("\u0301", 4) + `\u0301\u0301`},
 		"a mark that begins a text":        {"\u0301e", `\u0301e`},
+		"some spaces stay":                 {"a" + strings.Repeat(" ", 16) + "b", "a" + strings.Repeat(" ", 16) + "b"},
+		"many are counted":                 {"a" + strings.Repeat(" ", 17) + "b" + strings.Repeat(" ", 900), `a\x20{17}b\x20{900}`},
+		"our marks":                        {"a› of server ‹b", `a\u203a of server \u2039b`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			assert.Equal(t, test.want, Line(test.in, 1000))
 		})
 	}
+}
+
+func TestAQuotedTextCannotEndItsQuotes(t *testing.T) {
+	assert.Equal(t, `‹ls "-l" \u203a  ok›`, Quote(`ls "-l" ›  ok`, 100))
+	assert.Equal(t, "‹›", Quote("", 100))
+	rapid.Check(t, func(t *rapid.T) {
+		q := Quote(rapid.String().Draw(t, "text"), 40)
+		if strings.Count(q, "‹") != 1 || strings.Count(q, "›") != 1 || !strings.HasPrefix(q, "‹") || !strings.HasSuffix(q, "›") {
+			t.Fatal(q)
+		}
+	})
+}
+
+func TestRows(t *testing.T) {
+	assert.Equal(t, []string{"abcdefgh"}, Rows("abcdefgh", 0, "> "), "no edge")
+	assert.Equal(t, []string{"abcdefgh"}, Rows("abcdefgh", 8, "> "))
+	assert.Equal(t, []string{"abcde", "> fgh"}, Rows("abcdefgh", 5, "> "))
+	assert.Equal(t, []string{"a大", "> 大", "> 大"}, Rows("a大大大", 4, "> "))
+	assert.Equal(t, []string{""}, Rows("", 5, "> "))
+	rapid.Check(t, func(t *rapid.T) {
+		line := Line(rapid.String().Draw(t, "line"), 400)
+		width := rapid.IntRange(4, 40).Draw(t, "width")
+		rows := Rows(line, width, "> ")
+		whole := rows[0]
+		for _, row := range rows[1:] {
+			if !strings.HasPrefix(row, "> ") {
+				t.Fatalf("a row without the prefix: %q", row)
+			}
+			whole += row[2:]
+		}
+		for _, row := range rows {
+			columns := 0
+			for _, r := range row {
+				columns += Columns(r)
+			}
+			if columns > width {
+				t.Fatalf("%d columns in %d: %q", columns, width, row)
+			}
+		}
+		if whole != line {
+			t.Fatalf("%q became %q", line, whole)
+		}
+	})
 }
 
 func TestTextKeepsLines(t *testing.T) {
