@@ -63,6 +63,9 @@ func (c *runCommand) Run(a *app) error {
 	if !c.Demo {
 		return c.host(a, launch, nil)
 	}
+	if c.wantsShadow() {
+		return c.shadow(a, launch.Command)
+	}
 	other, err := startOther()
 	if err != nil {
 		return err

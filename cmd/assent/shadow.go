@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/signal"
+	"strings"
+
+	"github.com/kandev/assent/internal/demoagent"
+	"github.com/kandev/assent/internal/host/pending"
+	"github.com/kandev/assent/internal/host/process"
+	"github.com/kandev/assent/internal/shadow"
+)
+
+// shadowWord is the demo's prompt that plays the acts of package shadow.
+const shadowWord = "shadow"
+
+// wantsShadow says whether the acts are asked for, and nothing else is.
+func (c *runCommand) wantsShadow() bool {
+	return c.Demo && len(c.Prompt) == 1 && strings.EqualFold(strings.TrimSpace(c.Prompt[0]), shadowWord)
+}
+
+// shadow plays the acts one after the other, each with an agent of its own.
+func (c *runCommand) shadow(a *app, agent process.Command) error {
+	if c.AutoApprove || c.Record != "" || c.Port != 0 || len(c.MCP) > 0 {
+		return usage("--prompt shadow starts agents of its own to show what is not approved", "leave --auto-approve, --record, --port and --mcp out")
+	}
+	pipelines, set, err := composeHost()
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), stopSignals...)
+	defer stop()
+	store := pending.New(pending.Config{})
+	defer store.Close()
+	screen := newScreen(a.stdout, newLedger())
+	screen.surface = c.shadowPolicy(a, screen, store)
+	host, err := shadow.NewHost(shadow.Options{
+		Pipelines: pipelines, Dialects: set, Store: store, Watcher: screen,
+		Logger: a.logger, Version: hostVersion(), Agent: agent,
+	})
+	if err == nil {
+		err = playAll(ctx, host, screen)
+	}
+	if ctx.Err() != nil {
+		return errInterrupted
+	}
+	return explain(err)
+}
+
+// shadowPolicy answers what waits: nobody can follow four agents by typing.
+func (c *runCommand) shadowPolicy(a *app, s *screen, store *pending.Store) surface {
+	store.Attach(pending.Scope{})
+	return &policy{answer: orElse(c.OnPending, "cancel"), screen: s, store: store, tell: func() {
+		if c.OnPending == "" {
+			a.say("what nobody decides is cancelled (--on-pending allow|reject|cancel)")
+		}
+	}}
+}
+
+// playAll plays each act, says how it ended, and sums up.
+func playAll(ctx context.Context, host *shadow.Host, s *screen) error {
+	var summary, broken []string
+	for n, act := range demoagent.Acts() {
+		s.line("act", "%d of %d  %s: %s", n+1, len(demoagent.Acts()), act, shadow.Tells(act))
+		report, err := host.Play(ctx, act)
+		if err != nil {
+			return err
+		}
+		word := "held"
+		if report.Check() != nil {
+			word = "BROKEN"
+			broken = append(broken, string(act))
+		}
+		s.line(word, "%s: %s", shadow.Net(act), report.Says())
+		summary = append(summary, fmt.Sprintf("%-15s %-9s %-7s %s", act, shadow.Net(act), word, report.Says()))
+	}
+	s.block("summary", summary)
+	if len(broken) > 0 {
+		return errors.New("a net did not hold: " + strings.Join(broken, ", "))
+	}
+	return nil
+}
