@@ -30,6 +30,10 @@ func (c *runCommand) shadow(a *app, agent process.Command) error {
 	if err != nil {
 		return err
 	}
+	books := &host{app: a, command: c}
+	if err := books.openBooks(); err != nil {
+		return err
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), stopSignals...)
 	defer stop()
 	store := pending.New(pending.Config{})
@@ -38,15 +42,15 @@ func (c *runCommand) shadow(a *app, agent process.Command) error {
 	screen.surface = c.shadowPolicy(a, screen, store)
 	host, err := shadow.NewHost(shadow.Options{
 		Pipelines: pipelines, Dialects: set, Store: store, Watcher: screen,
-		Logger: a.logger, Version: hostVersion(), Agent: agent,
+		Logger: a.logger, Audit: books.audit, Telemetry: books.telemetry, Version: hostVersion(), Agent: agent,
 	})
 	if err == nil {
 		err = playAll(ctx, host, screen)
 	}
 	if ctx.Err() != nil {
-		return errInterrupted
+		err = errInterrupted
 	}
-	return explain(err)
+	return books.closeBooks(explain(err))
 }
 
 // shadowPolicy answers what waits: nobody can follow four agents by typing.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -21,7 +22,8 @@ borrows         witness   held    nothing was approved: both requests were asked
 func TestShadow(t *testing.T) {
 	for _, answer := range []string{"", "allow", "reject"} {
 		t.Run(answer, func(t *testing.T) {
-			args := []string{"run", "--demo", "--prompt", "shadow", "--log-level", "error"}
+			file := filepath.Join(t.TempDir(), "audit.jsonl")
+			args := []string{"run", "--demo", "--prompt", "shadow", "--log-level", "error", "--audit", file}
 			if answer != "" {
 				args = append(args, "--on-pending", answer)
 			}
@@ -33,6 +35,10 @@ func TestShadow(t *testing.T) {
 			assert.Equal(t, 4, strings.Count("\n"+stdout, "\nact       "))
 			assert.Equal(t, 4, strings.Count(stdout, "approved  #"), "one each of the tripwire's acts, two of the session that behaves")
 			assert.Equal(t, 2, strings.Count(stderr, "an approved call never arrived"), "each said once")
+			kept, err := os.ReadFile(file)
+			require.NoError(t, err)
+			assert.Equal(t, 4, strings.Count(string(kept), `"net":"witness"`))
+			assert.Equal(t, 2, strings.Count(string(kept), `"net":"tripwire"`))
 			assert.Equal(t, answer == "", strings.Contains(stderr, "what nobody decides is cancelled"))
 		})
 	}

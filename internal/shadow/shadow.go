@@ -12,10 +12,12 @@ import (
 
 	"github.com/kandev/assent/dialects"
 	"github.com/kandev/assent/internal/demoagent"
+	"github.com/kandev/assent/internal/host/audit"
 	"github.com/kandev/assent/internal/host/config"
 	"github.com/kandev/assent/internal/host/endpoint"
 	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/internal/host/process"
+	"github.com/kandev/assent/internal/host/telemetry"
 	"github.com/kandev/assent/stages"
 )
 
@@ -29,7 +31,10 @@ type Options struct {
 	// Watcher is told everything, too.
 	Watcher process.Watcher
 	Logger  *slog.Logger
-	Version string
+	// Audit and Telemetry as in [process.Options].
+	Audit     *audit.Log
+	Telemetry *telemetry.Telemetry
+	Version   string
 	// Agent is the demo agent; the act is added to its environment.
 	Agent process.Command
 }
@@ -53,6 +58,7 @@ func NewHost(o Options) (*Host, error) {
 	var err error
 	h.manager, err = process.NewManager(process.Options{
 		Pipelines: o.Pipelines, Dialects: o.Dialects, Store: o.Store, Watcher: h.watch, Logger: o.Logger, Version: o.Version,
+		Audit: o.Audit, Telemetry: o.Telemetry,
 	})
 	return h, err
 }
