@@ -207,7 +207,10 @@ func newStage(t *testing.T, agent string, change ...func(*Options, *Launch)) *st
 	for _, c := range change {
 		c(&o, &s.launch)
 	}
-	t.Cleanup(s.store.Attach(pending.Scope{}))
+	if o.Store == s.store {
+		t.Cleanup(s.store.Attach(pending.Scope{}))
+	}
+	s.store = o.Store
 	t.Cleanup(func() { s.store.Close() })
 	s.manager, err = NewManager(o)
 	require.NoError(t, err)

@@ -121,9 +121,7 @@ func (i *Instance) supervise(read, written <-chan struct{}) {
 	if !stopped {
 		g.close = min(g.close, exitGrace)
 	}
-	i.dropOffers(stopped)
-	i.conn.out.close()
-	i.cancel(ErrEnded)
+	i.wind(stopped)
 	signalled := i.child.stop(i.killCtx, g)
 	i.conn.out.drop()
 	_ = i.child.stdin.Close() // a process that it left behind may hold the other end
@@ -140,11 +138,13 @@ func (i *Instance) supervise(read, written <-chan struct{}) {
 	}
 }
 
-// dropOffers ends every open offer. An agent that is being stopped still gets its
-// answers; of any other end nobody is left to be answered.
-func (i *Instance) dropOffers(stopped bool) {
+// wind ends every open offer and then the agent's input. An agent that is being
+// stopped still gets its answers; of any other end nobody is left to be answered.
+func (i *Instance) wind(stopped bool) {
 	i.mute.Store(!stopped)
 	i.manager.options.Store.DropInstance(i.id)
+	i.conn.out.close()
+	i.cancel(ErrEnded)
 }
 
 func (i *Instance) endCause() error {
