@@ -269,7 +269,7 @@ func TestAWatcherThatNeverReturnsDoesNotOutliveTheAgent(t *testing.T) {
 	session.instance.Stop(t.Context())
 }
 
-func TestALineThatIsTooLongIsSkipped(t *testing.T) {
+func TestL32_ALineThatIsTooLongIsSkipped(t *testing.T) {
 	s := newStage(t, "asks by words", func(o *Options, _ *Launch) { o.MaxLine = 4 << 10 })
 	session := s.session(t)
 	s.turn(t, session, strings.Repeat("x", 5000)+"\nend")

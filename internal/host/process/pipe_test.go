@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kandev/assent/internal/host/pending"
+	"github.com/kandev/assent/pipeline/acp"
 )
 
 // wired is an instance whose agent is the test: no process, two pipes. It works
@@ -143,4 +144,12 @@ func (w *wired) open(t *testing.T, id, session, call, options string) asked {
 	w.send(plainOffer(id, session, call, options))
 	synctest.Wait()
 	return w.next(t)
+}
+
+// decodedOffer is an offer that was read from the agent already.
+func decodedOffer(t *testing.T, i *Instance, id, session string) *acp.Offer {
+	t.Helper()
+	m, err := i.conn.decoder.FromAgent([]byte(plainOffer(id, session, "c", threeOptions)))
+	require.NoError(t, err)
+	return m.Offer
 }
