@@ -1,7 +1,6 @@
 package acp
 
 import (
-	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -20,7 +19,7 @@ func newID(value []byte) ID {
 	if utf8.Valid(value) {
 		return ID{text: string(value)}
 	}
-	return ID{text: strings.ToValidUTF8(string(value), "\ufffd")}
+	return ID{text: string([]rune(string(value)))} // one for each byte
 }
 
 // String is the JSON text of the id, empty for no id.

@@ -15,12 +15,13 @@ func TestIDsThatAreNoText(t *testing.T) {
 		return `{"jsonrpc":"2.0","id":` + id + `,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"c"},"options":[]}}`
 	}
 	for id, answered := range map[string]string{
-		"7":        "7",
-		"\"a\"":    "\"a\"",
-		"\"\xff\"": "\"\ufffd\"",
-		`"\ud800"`: `"\ud800"`,
-		"9e99":     "9e99",
-		"-0":       "-0",
+		"7":            "7",
+		"\"a\"":        "\"a\"",
+		"\"\xff\"":     "\"\ufffd\"",
+		"\"\xff\xff\"": "\"\ufffd\ufffd\"",
+		`"\ud800"`:     `"\ud800"`,
+		"9e99":         "9e99",
+		"-0":           "-0",
 	} {
 		m, err := acp.NewDecoder(acp.Options{}).FromAgent([]byte(offer(id)))
 		require.NoError(t, err, id)
