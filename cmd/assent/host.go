@@ -164,7 +164,7 @@ func (h *host) start() error {
 // introduce says what runs.
 func (h *host) introduce() {
 	ic := h.instance.Config()
-	name := strings.TrimSpace(display.Line(h.instance.AgentName(), maxShownID) + " " + display.Line(h.instance.AgentVersion(), maxShownID))
+	name := quote(strings.TrimSpace(h.instance.AgentName()+" "+h.instance.AgentVersion()), 2*maxShownID)
 	h.screen.line("agent", "%s  %s", orElse(ic.Agent, "unknown"), name)
 	for _, s := range ic.MCPServers {
 		if s.Name != ic.ReservedName {
@@ -213,7 +213,7 @@ func (h *host) next() (done bool, err error) {
 		if end.err != nil {
 			return true, end.err
 		}
-		h.screen.line("turn", "over: %s", display.Line(string(end.reason), maxShownID))
+		h.screen.line("turn", "over: %s", word(string(end.reason), stopWords))
 		if stopped && !h.typing {
 			return true, errInterrupted
 		}

@@ -29,7 +29,11 @@ func TestMain(m *testing.M) {
 	case programName(os.Args[0]) == "codex":
 		fakeCodex()
 	case len(os.Args) > 2 && os.Args[1] == fakeWord:
-		fakeAgents[os.Args[2]](bufio.NewReader(os.Stdin))
+		play := fakeAgents[os.Args[2]]
+		if play == nil {
+			play = hostileAgents[os.Args[2]]
+		}
+		play(bufio.NewReader(os.Stdin))
 	case os.Getenv(mainVariable) != "":
 		main()
 	default:

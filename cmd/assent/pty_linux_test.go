@@ -25,13 +25,26 @@ func openTerminal(t *testing.T) (person, program *os.File) {
 	program, err = os.OpenFile("/dev/pts/"+strconv.Itoa(number), os.O_RDWR|syscall.O_NOCTTY, 0)
 	require.NoError(t, err)
 	t.Cleanup(func() { _, _ = person.Close(), program.Close() })
+	resize(t, person, 200)
 	return person, program
+}
+
+// resize gives a terminal so many columns.
+func resize(t *testing.T, person *os.File, columns uint16) {
+	t.Helper()
+	require.NoError(t, unix.IoctlSetWinsize(int(person.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 50, Col: columns}))
 }
 
 // atTerminal starts the program at a terminal and gives the person's side.
 func atTerminal(t *testing.T, args ...string) (*program, *output, func(string)) {
 	t.Helper()
 	person, tty := openTerminal(t)
+	return atThis(t, person, tty, args...)
+}
+
+// atThis is atTerminal at a terminal that is there.
+func atThis(t *testing.T, person, tty *os.File, args ...string) (*program, *output, func(string)) {
+	t.Helper()
 	p := command(t, args...)
 	p.cmd.Stdin, p.cmd.Stdout = tty, tty
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
@@ -61,7 +74,7 @@ func TestAPersonAtTheTerminal(t *testing.T) {
 		seen.until(t, answer)
 	}
 	say("1 1\n")
-	seen.until(t, "answer    #1  option 1  allow_once  Yes")
+	seen.until(t, "answer    #1  option 1  allow_once  ‹Yes›")
 	seen.until(t, "Ran: the shell command.")
 	seen.until(t, "turn      over: end_turn")
 	say("plan\n")

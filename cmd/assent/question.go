@@ -16,47 +16,55 @@ import (
 func questionLines(q process.Question) []string {
 	a := q.Action
 	lines := []string{fmt.Sprintf("#%d  %s  not automatic: %s (stage %s)", q.Number, what(q.Result, a), q.Result.Decision.Reason, q.Result.Stage)}
+	ours := func(name, text string) {
+		if text != "" {
+			lines = append(lines, fmt.Sprintf("  %-12s %s", name, text))
+		}
+	}
 	add := func(name, text string) {
-		if text == "" {
-			return
+		if text != "" {
+			ours(name, quote(text, maxShown))
 		}
-		shown, left := display.Bounded(text, maxShown)
-		if left > 0 {
-			shown += fmt.Sprintf(" (%d more bytes)", left)
-		}
-		lines = append(lines, fmt.Sprintf("  %-12s %s", name, shown))
 	}
 	add("title", a.Title)
-	add("type", a.Type)
-	add("server", a.Server)
-	add("tool", a.Tool)
+	if a.Type != "" {
+		ours("type", word(a.Type, callKinds))
+	}
+	ours("server", a.Server)
+	ours("tool", a.Tool)
 	add("command", a.Command)
 	for _, p := range a.Paths {
 		add("path", p)
 	}
 	if a.MorePaths > 0 {
-		add("path", fmt.Sprintf("and %d more", a.MorePaths))
+		ours("path", fmt.Sprintf("and %d more", a.MorePaths))
 	}
 	add("destination", a.Destination)
 	if a.Command == "" && a.Diff == "" {
 		add("arguments", a.Arguments)
 	}
 	if a.Cut {
-		add("note", "this is not all of it: the agent's text is too long to be shown")
+		ours("note", "this is not all of it: the agent's text is too long to be shown")
 	}
-	for n, o := range q.Options {
-		kind := display.Line(o.Kind, maxShownID)
-		if kind == "" {
-			kind = "unknown kind"
+	return append(lines, optionLines(q.Options)...)
+}
+
+// optionLines show the options, each with the number that chooses it.
+func optionLines(options []pipeline.Option) []string {
+	var lines []string
+	for n, o := range options {
+		kind := "unknown kind"
+		if o.Kind != "" {
+			kind = word(o.Kind, optionKind)
 		}
-		lines = append(lines, fmt.Sprintf("  %3d  %-14s %s", n+1, kind, display.Line(o.Label, maxShownTitle)))
+		lines = append(lines, fmt.Sprintf("  %3d  %-14s %s", n+1, kind, quote(o.Label, maxShownTitle)))
 	}
 	return lines
 }
 
 // detailLines show all that is known of the action. The detail is escaped already.
 func detailLines(q process.Question, d pending.Detail) []string {
-	lines := []string{fmt.Sprintf("#%d  session %s, call %s", q.Number, display.Line(q.Session, maxShownID), display.Line(q.ToolCall, maxShownID))}
+	lines := []string{fmt.Sprintf("#%d  session %s, call %s", q.Number, quote(q.Session, maxShownID), quote(q.ToolCall, maxShownID))}
 	add := func(name, text string) {
 		if text == "" {
 			return
@@ -69,7 +77,7 @@ func detailLines(q process.Question, d pending.Detail) []string {
 	add("title", d.Title)
 	add("arguments", d.Arguments)
 	for _, c := range d.Changes {
-		name := "file " + strings.ReplaceAll(c.Path, "\n", `\n`)
+		name := "file " + quote(c.Path, maxShown)
 		add(name+" before", c.Old)
 		add(name+" after", c.New)
 		add(name+" patch", c.Patch)

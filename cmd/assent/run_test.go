@@ -17,11 +17,11 @@ func TestTheDemo(t *testing.T) {
 	const (
 		automatic = "#1  create_task_kandev of server kandev  (injected_mcp): arrived at the injected server"
 		notes     = "#2  read_notes of server other  (server_is_not_the_hosts): "
-		shell     = "#3  echo hello from the demo agent  (name_without_mcp_prefix): "
+		shell     = "#3  ‹echo hello from the demo agent›  (name_without_mcp_prefix): "
 	)
 	for answer, want := range map[string]struct{ how, ran string }{
-		"allow":  {"option 1  allow_once  Yes", "Ran: create_task_kandev of kandev, read_notes of other, the shell command."},
-		"reject": {"option 3  reject_once  No", "Did not run: read_notes of other (rejected), the shell command (rejected)."},
+		"allow":  {"option 1  allow_once  ‹Yes›", "Ran: create_task_kandev of kandev, read_notes of other, the shell command."},
+		"reject": {"option 3  reject_once  ‹No›", "Did not run: read_notes of other (rejected), the shell command (rejected)."},
 		"cancel": {"cancelled", "Did not run: read_notes of other (cancelled), the shell command (cancelled)."},
 	} {
 		t.Run(answer, func(t *testing.T) {
@@ -34,7 +34,7 @@ func TestTheDemo(t *testing.T) {
 			}, "\n"), strings.ReplaceAll(summary, "\n          ", "\n"))
 			assert.Contains(t, stdout, want.ran)
 			assert.Contains(t, stdout, "approved  #1  create_task_kandev of server kandev -> allow_once  (injected_mcp, stage option)")
-			assert.Contains(t, stdout, "question  #3  echo hello from the demo agent  not automatic: name_without_mcp_prefix (stage pending)")
+			assert.Contains(t, stdout, "question  #3  ‹echo hello from the demo agent›  not automatic: name_without_mcp_prefix (stage pending)")
 		})
 	}
 }
@@ -121,16 +121,16 @@ func TestAnAgentThatWantsALogin(t *testing.T) {
 func TestWhatAnAgentSaysCannotFoolThePerson(t *testing.T) {
 	for answer, want := range map[string]string{
 		"allow":  "          #1  --on-pending allow finds no single option (several_equal_allows): cancelled\nanswer    #1  cancelled\n",
-		"reject": "answer    #1  option 3  reject_once  No\n",
+		"reject": "answer    #1  option 3  reject_once  ‹No›\n",
 	} {
 		code, stdout, _ := runIt(t, append([]string{"run", "--agent", "claude-acp", "--prompt", "go", "--on-pending", answer}, agent(t, "asks")...)...)
 		assert.Zero(t, code)
 		assert.Contains(t, stdout, want)
 		assert.NotRegexp(t, regexp.MustCompile("[\x00-\x09\x0b-\x1f\x7f\u200b\u202e]"), stdout)
 		assert.Contains(t, stdout, "agent     | hello \\u202e\nagent     | question  #1  forged\\x1b[2J\n")
-		assert.Contains(t, stdout, `command      rm\u200b -rf`)
-		assert.Contains(t, stdout, `allow_once     Yes\x1b[1m`)
-		assert.Contains(t, stdout, `plan      pending     one\x1b[2J`)
+		assert.Contains(t, stdout, `command      ‹rm\u200b -rf›`)
+		assert.Contains(t, stdout, `allow_once     ‹Yes\x1b[1m›`)
+		assert.Contains(t, stdout, `plan      pending     ‹one\x1b[2J›`)
 	}
 }
 
@@ -150,7 +150,7 @@ func TestAnAgentIDIsGuessedAndThatIsSaid(t *testing.T) {
 	file := filepath.Join(dir, "traffic.jsonl")
 	code, stdout, stderr := runIt(t, "run", "--prompt", "go", "--record", file, "--", path, fakeWord, "unasked")
 	assert.Zero(t, code)
-	assert.Contains(t, stdout, "agent     codex-acp  fake\\x1b[31m 1\n")
+	assert.Contains(t, stdout, "agent     codex-acp  ‹fake\\x1b[31m 1›\n")
 	assert.Equal(t, "assent: run: agent id codex-acp is guessed from the command's name, which identifies no tools (--agent codex-acp configures it)\n", stderr)
 	recorded, err := os.ReadFile(file)
 	require.NoError(t, err)

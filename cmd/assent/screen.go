@@ -23,13 +23,16 @@ const (
 )
 
 // screen writes what happens, one labelled line each. Whatever comes from an
-// agent is escaped and indented, so that it can never look like a line of ours.
+// agent is escaped and quoted, and lines that are too long for the terminal are
+// cut into rows here, so that no text of an agent can look like a line of ours.
 // It is safe for concurrent use.
 type screen struct {
 	mu      sync.Mutex
 	w       io.Writer
-	stream  string // label of the text that is being written
-	newLine bool   // that text is at the beginning of a line
+	columns func() int // of the terminal, now; 0 for none
+	stream  string     // label of the text that is being written
+	newLine bool       // that text is at the beginning of a line
+	column  int        // where that text is in its row
 	asked   map[string]bool
 	unasked int
 	ledger  *ledger
@@ -37,7 +40,7 @@ type screen struct {
 }
 
 func newScreen(w io.Writer, l *ledger) *screen {
-	return &screen{w: w, newLine: true, asked: map[string]bool{}, ledger: l}
+	return &screen{w: w, columns: func() int { return columns(w) }, newLine: true, asked: map[string]bool{}, ledger: l}
 }
 
 // line writes one line of ours. Args that come from an agent must be escaped.
@@ -59,9 +62,12 @@ func (s *screen) block(label string, lines []string) {
 	}
 }
 
-func (s *screen) write(label, text string) { _, _ = fmt.Fprintf(s.w, "%-9s %s\n", label, text) }
+func (s *screen) write(label, text string) {
+	rows := display.Rows(fmt.Sprintf(labelled, label)+text, edge(s.columns()), rowPrefix)
+	_, _ = io.WriteString(s.w, strings.Join(rows, "\n")+"\n")
+}
 
-// text writes a piece of running text of an agent.
+// text writes a piece of running text of an agent. Every row of it has the mark.
 func (s *screen) text(label, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,17 +75,23 @@ func (s *screen) text(label, text string) {
 		s.endText()
 		s.stream = label
 	}
-	for text != "" {
-		part, rest, ended := strings.Cut(text, "\n")
+	edge := edge(s.columns())
+	begin := fmt.Sprintf(labelled, label) + textMark
+	var b strings.Builder
+	for _, r := range text {
 		if s.newLine {
-			_, _ = fmt.Fprintf(s.w, "%-9s | ", label)
+			b.WriteString(begin)
+			s.newLine, s.column = false, len(begin)
 		}
-		_, _ = io.WriteString(s.w, part)
-		if s.newLine = ended; ended {
-			_, _ = io.WriteString(s.w, "\n")
+		if r == '\n' {
+			s.newLine = true
+		} else if s.column += display.Columns(r); edge > 0 && s.column > edge {
+			b.WriteString("\n" + rowPrefix)
+			s.column = len(rowPrefix) + display.Columns(r)
 		}
-		text = rest
+		b.WriteRune(r)
 	}
+	_, _ = io.WriteString(s.w, b.String())
 }
 
 func (s *screen) endText() {
@@ -102,7 +114,7 @@ func (s *screen) Updated(_ context.Context, u process.Update) {
 	case "plan":
 		lines := []string{}
 		for _, e := range v.Plan {
-			lines = append(lines, fmt.Sprintf("%-11s %s", display.Line(e.Status, maxShownID), display.Line(e.Text, maxShownTitle)))
+			lines = append(lines, fmt.Sprintf("%-11s %s", word(e.Status, statuses), quote(e.Text, maxShownTitle)))
 		}
 		s.block("plan", lines)
 	}
@@ -113,20 +125,24 @@ func (s *screen) toolCall(v process.View) {
 	s.countUnasked(v)
 	a := v.Action
 	parts := []string{}
-	for _, text := range []string{a.Title, a.Type, v.Status} {
-		if text != "" {
-			parts = append(parts, display.Line(text, maxShownTitle))
-		}
+	if a.Title != "" {
+		parts = append(parts, quote(a.Title, maxShownTitle))
+	}
+	if a.Type != "" {
+		parts = append(parts, word(a.Type, callKinds))
+	}
+	if v.Status != "" {
+		parts = append(parts, word(v.Status, statuses))
 	}
 	switch {
 	case v.Status != "" && v.Kind != "tool_call": // the input was shown before
 	case a.Command != "" && a.Command != a.Title:
-		parts = append(parts, "command "+display.Line(a.Command, maxShownTitle))
+		parts = append(parts, "command "+quote(a.Command, maxShownTitle))
 	case a.Command == "" && a.Arguments != "" && a.Arguments != "{}":
-		parts = append(parts, display.Line(a.Arguments, maxShownTitle))
+		parts = append(parts, quote(a.Arguments, maxShownTitle))
 	}
 	if len(parts) > 0 {
-		s.line("call", "%s  %s", display.Line(v.ToolCall, maxShownID), strings.Join(parts, "  "))
+		s.line("call", "%s  %s", quote(v.ToolCall, maxShownID), strings.Join(parts, "  "))
 	}
 }
 
@@ -159,20 +175,21 @@ func (s *screen) Decided(_ context.Context, d process.Decided) {
 			label = "answered" // blanket approval takes what there is
 		}
 		s.line(label, "#%d  %s -> %s  (%s, stage %s)", d.Number, what(d.Result, d.Action()),
-			display.Line(d.OptionKind, maxShownID), d.Result.Decision.Reason, d.Result.Stage)
+			word(d.OptionKind, optionKind), d.Result.Decision.Reason, d.Result.Stage)
 	case pipeline.Cancel:
 		s.line("cancelled", "#%d  %s  (%s, stage %s)", d.Number, what(d.Result, d.Action()), d.Result.Decision.Reason, d.Result.Stage)
 	}
 }
 
-// what names the tool or the action in a few words.
+// what names the tool or the action in a few words. Only a tool whose name passed
+// the parser is named in words of ours; all else is the agent's, and is quoted.
 func what(r pipeline.Result, a process.Action) string {
 	if id := r.Facts.Identity; id.State() == pipeline.Named {
 		return id.Tool() + " of server " + id.Server()
 	}
 	for _, text := range []string{a.Command, a.Title, a.Destination, strings.Join(a.Paths, " "), a.Type} {
 		if text != "" {
-			return display.Line(text, 120)
+			return display.Quote(text, 120)
 		}
 	}
 	return "an unnamed action"
@@ -236,7 +253,7 @@ func (s *screen) Answered(_ context.Context, a process.Answered) {
 }
 
 func optionText(index int, o pipeline.Option) string {
-	return fmt.Sprintf("option %d  %s  %s", index+1, display.Line(o.Kind, maxShownID), display.Line(o.Label, 120))
+	return fmt.Sprintf("option %d  %s  %s", index+1, word(o.Kind, optionKind), display.Quote(o.Label, 120))
 }
 
 // warnUnasked says that the agent ran tools without asking.

@@ -34,7 +34,8 @@ type terminal struct {
 // store keeps.
 type openQuestion struct {
 	process.Question
-	drawn time.Time
+	drawn   time.Time
+	columns int // of the terminal, when it was drawn
 }
 
 func newTerminal(s *screen, store *pending.Store, flush func()) *terminal {
@@ -48,12 +49,11 @@ func newTerminal(s *screen, store *pending.Store, flush func()) *terminal {
 // asked shows a question. What was typed before that is discarded: it was meant
 // for something else.
 func (t *terminal) asked(q process.Question) {
-	t.mu.Lock() // shown and open at once: an answer to what was not shown finds nothing
-	t.screen.block("question", append(questionLines(q),
-		fmt.Sprintf("  answer: %d <option>   everything: %d ?   why you are asked: %d why", q.Number, q.Number, q.Number)))
-	t.flush()
-	q.Action = process.Action{} // the person sees more of it from the store
-	o := &openQuestion{q, time.Now()}
+	// Shown and open at once: an answer to what was not shown finds nothing.
+	t.mu.Lock()
+	o := &openQuestion{Question: q}
+	o.Action = process.Action{} // the person sees more of it from the store
+	t.draw(o, func() { t.screen.block("question", questionLines(q)) })
 	left := t.left
 	if !left {
 		t.open[q.Number] = o
@@ -62,6 +62,21 @@ func (t *terminal) asked(q process.Question) {
 	if left {
 		t.answer(o, pending.Cancel(), "cancelled")
 	}
+}
+
+// draw draws a question. What was typed until then is discarded; the last line,
+// which says how to answer, comes when an answer counts.
+func (t *terminal) draw(o *openQuestion, body func()) {
+	o.columns = t.screen.columns()
+	body()
+	t.flush()
+	o.drawn = time.Now()
+	t.screen.line("", "%s", howTo(o.Number))
+}
+
+// howTo says how a question is answered.
+func howTo(number uint64) string {
+	return fmt.Sprintf("  answer: %d <option>   everything: %d ?   why you are asked: %d why", number, number, number)
 }
 
 // over closes a question.
@@ -122,6 +137,7 @@ func (t *terminal) Answer(l line, working bool) bool {
 // reply answers one question, or shows more of it.
 func (t *terminal) reply(o *openQuestion, word string) {
 	option, err := strconv.Atoi(word)
+	columns := t.screen.columns()
 	switch {
 	case word == "?":
 		t.detail(o)
@@ -129,6 +145,11 @@ func (t *terminal) reply(o *openQuestion, word string) {
 		t.screen.block("", strings.Split(strings.TrimSuffix(o.Result.Explain(), "\n"), "\n"))
 	case err != nil || option < 1 || option > len(o.Options):
 		t.screen.line("", "question %d has the options 1 to %d; %d ? shows everything", o.Number, len(o.Options), o.Number)
+	case columns < leastColumns:
+		t.screen.line("", "the terminal is too narrow to show a question: make it wider and answer again")
+	case columns < o.columns: // the terminal has wrapped what it showed: agents could have made that up
+		t.screen.line("", "the terminal has become narrower, and that answer is ignored: this is question %d again", o.Number)
+		t.draw(o, func() { t.detail(o); t.screen.block("", optionLines(o.Options)) })
 	default:
 		chosen := o.Options[option-1]
 		t.answer(o, pending.Select(chosen.ID), optionText(option-1, chosen))
