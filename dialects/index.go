@@ -34,7 +34,10 @@ func Index(list []Dialect) (Set, error) {
 		}
 	}
 	corpus, err := readCorpus(corpusFiles)
-	problems = append(problems, err, checkCorpus(All(), corpus))
+	if err == nil { // else every folder would seem to be missing
+		err = checkCorpus(All(), corpus)
+	}
+	problems = append(problems, err)
 	if err := errors.Join(problems...); err != nil {
 		return Set{}, err
 	}

@@ -1,6 +1,8 @@
 package stages
 
 import (
+	"slices"
+
 	"github.com/kandev/assent/dialects"
 	"github.com/kandev/assent/pipeline"
 )
@@ -18,18 +20,11 @@ func DefaultOrder() pipeline.Order {
 	}
 }
 
-// HostOrder is the order of a host that has a live endpoint: the default one with
-// the witness.
+// HostOrder is the order of a host that has a live endpoint: the default one, with
+// the witness right before the only stage that approves.
 func HostOrder() pipeline.Order {
-	return pipeline.Order{
-		BlanketName,
-		IdentityName,
-		DialectName,
-		ProvenanceName,
-		WitnessName, // after provenance, which says what is to be witnessed, and before anything approves
-		OptionName,
-		PendingName,
-	}
+	order := DefaultOrder()
+	return slices.Insert(order, slices.Index(order, OptionName), WitnessName)
 }
 
 // Builtin lists the factories of the stages in [DefaultOrder], for hosts without
