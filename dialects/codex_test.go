@@ -88,6 +88,7 @@ var codexUpdates = map[string]struct {
 	"nulls change nothing":        {updates{start(marked, kandev), update(null, null)}, announced},
 	"repeated in an update":       {updates{start(marked, kandev), update(marked, kandev)}, announced},
 	"rawInput repeated alone":     {updates{start(marked, kandev), update(missing, kandev)}, announced},
+	"the marker repeated alone":   {updates{start(marked, kandev), update(marked, missing)}, announced},
 	"announced again, the same":   {updates{start(marked, kandev), start(marked, kandev)}, announced},
 	"rawInput comes later":        {updates{start(marked, object()), update(missing, kandev)}, announced},
 	"all comes in an update":      {updates{start(missing, missing), update(marked, kandev)}, announced},
