@@ -1,6 +1,7 @@
 package main
 
 import (
+	"go.uber.org/dig"
 	"go.uber.org/fx"
 
 	"github.com/kandev/assent/dialects"
@@ -13,7 +14,7 @@ import (
 // the dialects that it was built with.
 func compose(more ...fx.Option) (pipelines stages.PipelineFactory, set dialects.Set, err error) {
 	app := fx.New(wiring.Module, fx.Options(more...), fx.NopLogger, fx.Populate(&pipelines, &set))
-	return pipelines, set, app.Err()
+	return pipelines, set, dig.RootCause(app.Err()) // without what the container did meanwhile
 }
 
 // composeHost is compose for a host with a live endpoint: it has the witness.

@@ -28,7 +28,10 @@ type replayCommand struct {
 
 // Help is shown by --help.
 func (*replayCommand) Help() string {
-	return "Example: assent replay --explain session.jsonl"
+	return `A recording does not hold what a live MCP server saw: the witness and the tripwire
+are left out, so that a live run may have asked where this selects.
+
+Example: assent replay --explain session.jsonl`
 }
 
 // Run is the command.

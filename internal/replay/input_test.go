@@ -46,6 +46,8 @@ func TestRecordingInputErrors(t *testing.T) {
 		"port is a string":                    {`{"header":{"agent":"claude-acp","port":"41001"}}`, "x.jsonl:1: this line has a wrong value at /header/port" + form},
 		"port is a fraction":                  {`{"header":{"agent":"claude-acp","port":1.5}}`, "x.jsonl:1: this line has a wrong value at /header/port" + form},
 		"a header behind a frame":             {strings.TrimPrefix(recorded(""), headerLine) + headerLine, "x.jsonl:4: a header that is not the first of its file: replay recordings one by one"},
+		"nothing at all":                      {"", "x.jsonl:1: there is no recorded line in this file" + form},
+		"only a note":                         {`{"note":"x"}`, "x.jsonl:1: there is no recorded line in this file" + form},
 		"a second header":                     {headerLine + headerLine, "x.jsonl:2: a header that is not the first of its file: replay recordings one by one"},
 		"port is none":                        {`{"header":{"agent":"claude-acp","port":70000}}`, "x.jsonl:1: pipeline: port 70000 of the injected server: use 1 to 65535, or 0 for none"},
 	}
@@ -75,7 +77,6 @@ func TestRecordingForms(t *testing.T) {
 		want []string
 	}{
 		"whole":                    {recorded(""), Instance{}, selected},
-		"nothing at all":           {"", Instance{}, nil},
 		"no line end at the end":   {strings.TrimSuffix(recorded(""), "\n"), Instance{}, selected},
 		"CR LF":                    {strings.ReplaceAll(recorded(""), "\n", "\r\n"), Instance{}, selected},
 		"blank lines":              {strings.ReplaceAll(recorded(""), "\n", "\n \n\n"), Instance{}, selected},

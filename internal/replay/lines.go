@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"io/fs"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -23,6 +24,8 @@ func eachLine(file string, in io.Reader, visit func(number int, line []byte) err
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
+		case errors.As(err, new(*fs.PathError)): // not of a line, such as that it is a directory
+			return err
 		case err != nil && !errors.Is(err, acp.ErrCutLine): // a last line without a line end is judged by its content
 			return &InputError{file, number, err.Error()}
 		}

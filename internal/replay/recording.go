@@ -40,7 +40,7 @@ const recordingForm = `expected {"dir":"agent->client"|"client->agent","frame":{
 // The error is an [*InputError] when the recording cannot be read.
 func (r Runner) Recording(ctx context.Context, file string, in io.Reader, over Instance, visit func(Decision) error) error {
 	var c *connection
-	return eachLine(file, in, func(number int, line []byte) error {
+	err := eachLine(file, in, func(number int, line []byte) error {
 		var e entry
 		if err := readEntry(line, &e); err != nil {
 			return badLine(file, number, err, recordingForm)
@@ -67,6 +67,10 @@ func (r Runner) Recording(ctx context.Context, file string, in io.Reader, over I
 		}
 		return nil
 	})
+	if err == nil && c == nil {
+		err = &InputError{file, 1, "there is no recorded line in this file: " + recordingForm}
+	}
+	return err
 }
 
 func (r Runner) open(h *header, over Instance) (*connection, error) {
