@@ -75,6 +75,7 @@ func TestActionOfAgents(t *testing.T) {
 		"nothing":                  {`"status":"pending"`, Action{}},
 		"a kind of its own":        {`"kind":"write_\u202e token=abc"`, Action{Type: `write_\u202e token=[hidden:3]`}},
 		"a title of another type":  {`"kind":"execute","title":7,"rawInput":"ls"`, Action{Type: "execute"}},
+		"an escaped key":           {`"kind":"execute","rawInput":{"c\u006fmmand":"ls"}`, Action{Type: "execute", Command: "ls"}},
 		"a command twice":          {`"kind":"execute","rawInput":{"command":"ls","command":"rm -rf x"}`, Action{Type: "execute", Command: "rm -rf x"}},
 		"a command of other types": {`"kind":"execute","title":"ls","rawInput":{"command":7,"commands":{}}`, Action{Type: "execute", Command: "ls"}},
 		"control characters":       {`"kind":"execute","rawInput":{"command":"ls\u001b[2J\n\u202erm"}`, Action{Type: "execute", Command: `ls\x1b[2J\n\u202erm`}},
@@ -141,6 +142,23 @@ func TestLongTextsAreCut(t *testing.T) {
 		assert.LessOrEqual(t, len(got.Command), maxCommand)
 		assert.LessOrEqual(t, len(got.Path), maxPath)
 	}
+}
+
+// Of lists without an end only the beginning is read.
+func TestLongListsAreCut(t *testing.T) {
+	commands := strings.Repeat(`"x",`, 10_000) + `"x"`
+	files, list := "", []string{}
+	for i := range 2 * maxCollected {
+		files += fmt.Sprintf(`{"path":"/%d"},`, i)
+		list = append(list, fmt.Sprintf("/%d", i))
+	}
+	line := lineOf(`"kind":"execute","rawInput":{"commands":[` + commands + `]},"locations":[` + strings.TrimSuffix(files, ",") +
+		`],"content":[` + files + `{"type":"diff","changes":[` + files + `{}]}]`)
+	c := readCall([]byte(line))
+	assert.Equal(t, strings.Repeat("x; ", maxCollected-1)+"x", c.commands("commands"))
+	assert.Equal(t, list[:maxCollected], c.paths())
+	c.locations = nil
+	assert.Equal(t, list[:maxCollected], c.paths())
 }
 
 // A line that does not fit its request does no harm.

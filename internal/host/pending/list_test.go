@@ -37,6 +37,11 @@ func TestSnapshot(t *testing.T) {
 		assert.Equal(t, Option{"always", "allow_always", "Yes, always"}, got.Options.At(1))
 		assert.Equal(t, Option{}, got.Options.At(3))
 		assert.Equal(t, Option{}, got.Options.At(-1))
+		for i, opt := range got.Options.All() {
+			assert.Equal(t, got.Options.At(0), opt)
+			assert.Zero(t, i)
+			break
+		}
 
 		text, err := json.Marshal(got)
 		require.NoError(t, err)

@@ -151,6 +151,13 @@ func TestWhatAnAnswerSelects(t *testing.T) {
 	}
 }
 
+// A reason that this package does not know is no choice either.
+func TestAnUnknownReasonIsNoChoice(t *testing.T) {
+	i, reason := newChoice(0, "brand_new").index()
+	assert.Equal(t, -1, i)
+	assert.NotEqual(t, pipeline.ReasonOptionChosen, reason)
+}
+
 func TestOffersThatCannotWait(t *testing.T) {
 	s, w := newStore(t), &wire{}
 	for _, o := range []Offer{
