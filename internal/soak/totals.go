@@ -60,13 +60,6 @@ func (t *totals) broken() bool {
 	return len(t.violations) > 0
 }
 
-// get is one count.
-func (t *totals) get(what string) int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.count[what]
-}
-
 // balance holds the figures against each other at the end of a run.
 func (t *totals) balance() {
 	t.mu.Lock()

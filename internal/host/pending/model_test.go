@@ -154,7 +154,7 @@ func (m *model) resolve(n, mix int, answers []int) error {
 
 // judge checks the error of one answer.
 func (m *model) judge(o *modelOffer, err error, can, wasOpen, wrong bool) error {
-	allowed := []Code{}
+	var allowed []Code
 	switch {
 	case wrong:
 		allowed = []Code{CodeMismatch}

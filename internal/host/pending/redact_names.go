@@ -126,7 +126,7 @@ func (f *finder) userFlag(name string, i, k int) {
 	}
 	before := len(f.spans)
 	end := f.value(k)
-	if strings.IndexAny(f.t[k:end], ":%") < 0 {
+	if !strings.ContainsAny(f.t[k:end], ":%") {
 		f.spans = f.spans[:before] // a name alone is no secret
 	}
 }
