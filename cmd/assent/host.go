@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"strings"
 	"time"
 
@@ -37,12 +36,12 @@ type host struct {
 	instance *process.Instance
 	session  *process.Session
 
-	prompts []string    // what is still to be said
-	typing  bool        // prompts are typed
-	typed   <-chan line // what is typed; nil when nothing is
-	signals chan os.Signal
+	prompts []string       // what is still to be said
+	typing  bool           // prompts are typed
+	typed   <-chan line    // what is typed; nil when nothing is
+	out     *outlet        // where the screen writes
+	signals *stopper       // set by run
 	turn    <-chan turnEnd // the end of the turn under way; nil without one
-	stops   int            // how often the person wanted this turn to stop
 }
 
 // turnEnd is how a turn ended.
@@ -63,8 +62,8 @@ func newHost(a *app, c *runCommand, l process.Launch, prompts []string) (*host, 
 	if err != nil {
 		return nil, err
 	}
-	h := &host{app: a, command: c, launch: l, store: pending.New(pending.Config{}), ledger: newLedger(), prompts: prompts, typing: len(prompts) == 0, signals: make(chan os.Signal, 4)}
-	h.screen = newScreen(a.stdout, h.ledger)
+	h := &host{app: a, command: c, launch: l, store: pending.New(pending.Config{}), ledger: newLedger(), prompts: prompts, typing: len(prompts) == 0, out: newOutlet(a.stdout)}
+	h.screen = newScreen(h.out, h.ledger)
 	h.screen.surface = h.newSurface()
 	h.launch.Endpoint.Observer = h.ledger
 	h.launch.Recorder = c.recorder(func(w *record.Writer) { h.record = w })
@@ -123,8 +122,8 @@ func typedLines(in *os.File) <-chan line {
 
 // run starts the agent, talks until there is nothing more to say, and stops it.
 func (h *host) run() error {
-	signal.Notify(h.signals, stopSignals...)
-	defer signal.Stop(h.signals)
+	h.signals = listen(h.hurry)
+	defer h.signals.close()
 	err := h.start()
 	if err == nil {
 		h.introduce()
@@ -133,6 +132,16 @@ func (h *host) run() error {
 	}
 	h.store.Close()
 	return h.finish(h.closeBooks(err))
+}
+
+// hurry lets nothing that the end needs wait for ever: output that nobody reads is
+// dropped, and when even that does not help the agent is killed.
+func (h *host) hurry() {
+	h.out.hurry()
+	time.AfterFunc(lastResort, func() {
+		h.manager.Kill()
+		os.Exit(exitInterrupted)
+	})
 }
 
 // start starts the agent and a session, until it is done or the person stops it.
@@ -153,7 +162,8 @@ func (h *host) start() error {
 			h.stop()
 		}
 		return err
-	case <-h.signals:
+	case <-h.signals.told:
+		h.signals.end()
 		cancel()
 		<-started
 		h.manager.Stop(ctx)
@@ -208,8 +218,8 @@ func (h *host) next() (done bool, err error) {
 	case l := <-typed:
 		h.heard(l)
 	case end := <-h.turn:
-		stopped := h.stops > 0
-		h.turn, h.stops = nil, 0
+		stopped := h.signals.count.Swap(0) > 0
+		h.turn = nil
 		if end.err != nil {
 			return true, end.err
 		}
@@ -218,8 +228,10 @@ func (h *host) next() (done bool, err error) {
 			return true, errInterrupted
 		}
 	case <-h.ledger.changed:
-	case s := <-h.signals:
-		return h.interrupted(s)
+	case <-h.out.broken:
+		return true, h.out.failure()
+	case final := <-h.signals.told:
+		return h.interrupted(final)
 	case <-h.instance.Done():
 		return true, h.instance.Err()
 	}
@@ -247,7 +259,8 @@ func (h *host) heard(l line) {
 func (h *host) say(text string) {
 	h.screen.line("prompt", "%s", display.Line(text, maxShown))
 	turn := make(chan turnEnd, 1)
-	h.turn, h.stops = turn, 0
+	h.turn = turn
+	h.signals.count.Store(0)
 	go func() {
 		reason, err := h.session.Prompt(context.Background(), text)
 		turn <- turnEnd{reason, err}
@@ -255,9 +268,8 @@ func (h *host) say(text string) {
 }
 
 // interrupted cancels the turn the first time and ends everything the second.
-func (h *host) interrupted(s os.Signal) (done bool, err error) {
-	h.stops++
-	if s != os.Interrupt || h.stops > 1 {
+func (h *host) interrupted(final bool) (done bool, err error) {
+	if final {
 		return true, errInterrupted
 	}
 	if h.turn == nil && !h.ledger.asking() {
@@ -277,7 +289,7 @@ func (h *host) stop() {
 	go func() { h.manager.Stop(ctx); close(stopped) }()
 	select {
 	case <-stopped:
-	case <-h.signals:
+	case <-h.signals.told:
 		cancel()
 		<-stopped
 	}
@@ -297,6 +309,12 @@ func (h *host) finish(err error) error {
 	}
 	if err == nil && h.command.Demo && !whole {
 		err = errors.New("a call that was approved did not arrive at the injected server")
+	}
+	if err == nil {
+		err = h.out.failure() // what a person did not see was not shown
+	}
+	if h.signals.final.Load() {
+		err = errInterrupted
 	}
 	h.showStderr(err)
 	return explain(err)

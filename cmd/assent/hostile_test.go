@@ -4,13 +4,51 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
 	"strings"
+	"syscall"
+	"time"
 )
 
 // hostileAgents are agents that want a person to see what is not there.
 var hostileAgents = map[string]func(*bufio.Reader){
 	"wraps at 80": func(in *bufio.Reader) { talk(in, func(string) bool { wraps(80); return true }) },
 	"wraps at 40": func(in *bufio.Reader) { talk(in, func(string) bool { wraps(40); return true }) },
+	"family":      family,
+	"child": func(*bufio.Reader) {
+		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP, os.Interrupt)
+		time.Sleep(time.Hour)
+	},
+}
+
+// family is an agent that does not end with its input, and starts a process that
+// ignores every request to end. Both hold the pipe open that an argument names, as long as they live; with
+// one more argument the agent is alone.
+func family(in *bufio.Reader) {
+	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE, os.Interrupt)
+	pipe, err := os.OpenFile(os.Args[3], os.O_WRONLY, 0)
+	if err != nil {
+		os.Exit(9)
+	}
+	if len(os.Args) == 4 {
+		child := exec.Command(os.Args[0], fakeWord, "child")
+		child.ExtraFiles = []*os.File{pipe}
+		if child.Start() != nil {
+			os.Exit(9)
+		}
+	}
+	_, _ = fmt.Fprintln(pipe, "alive")
+	talk(in, func(string) bool {
+		_, _ = fmt.Fprintln(pipe, "asked")
+		for { // more than any pipe holds
+			say(strings.Repeat("x", 2000) + "\n")
+		}
+	})
+	for { // also when nobody is left to talk to
+		time.Sleep(time.Hour)
+	}
 }
 
 // offer asks with the given tool call and the usual options.

@@ -50,6 +50,7 @@ type program struct {
 	cmd    *exec.Cmd
 	stdout *output
 	stderr *output
+	shown  chan struct{} // closed when a terminal has everything; nil without one
 }
 
 // command prepares the program with the given arguments.
@@ -257,6 +258,11 @@ func fakeCodex() {
 	}
 	seen, _ := json.Marshal(map[string]any{"args": os.Args[1:], "status": status, "token": os.Getenv("ASSENT_MCP_TOKEN")})
 	_ = os.WriteFile(os.Getenv("CODEX_OUT"), seen, 0o600)
+	if path := os.Getenv("CODEX_STAYS"); path != "" {
+		pipe, _ := os.OpenFile(path, os.O_WRONLY, 0)
+		_, _ = fmt.Fprintln(pipe, "alive")
+		time.Sleep(time.Hour)
+	}
 	in, _ := io.ReadAll(os.Stdin)
 	fmt.Printf("codex read %q\n", in)
 	if filepath.Base(os.Getenv("CODEX_OUT")) == "fail" {

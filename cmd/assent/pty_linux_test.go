@@ -51,7 +51,8 @@ func atThis(t *testing.T, person, tty *os.File, args ...string) (*program, *outp
 	p.start()
 	require.NoError(t, tty.Close())
 	seen := newOutput()
-	go func() { _, _ = io.Copy(seen, person) }()
+	p.shown = make(chan struct{})
+	go func() { defer close(p.shown); _, _ = io.Copy(seen, person) }()
 	return p, seen, func(text string) {
 		_, err := io.WriteString(person, text)
 		require.NoError(t, err)

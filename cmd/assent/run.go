@@ -202,11 +202,16 @@ func (c *runCommand) passthrough(a *app, l process.Launch) error {
 	if id := l.Config.Agent + l.Overrides.Agent; id != codexAgentID && programName(c.Command[0]) != "codex" {
 		return usage("--passthrough knows Codex only", "as in: assent run --passthrough -- codex")
 	}
-	signal.Ignore(os.Interrupt) // it is the agent's
-	err := process.Passthrough(context.Background(), l, process.Terminal{
+	signal.Notify(make(chan os.Signal, 1), os.Interrupt, syscall.SIGQUIT) // they are the agent's, which has the keyboard
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	err := process.Passthrough(ctx, l, process.Terminal{
 		Stdin: a.stdin, Stdout: a.stdout, Stderr: os.Stderr,
 		Warn: func(w config.Warning) { a.say("warning: " + w.String()) },
 	})
+	if ctx.Err() != nil {
+		return errInterrupted
+	}
 	return explain(err)
 }
 
@@ -251,6 +256,3 @@ func explain(err error) error {
 	}
 	return failed(errors.New(text), way)
 }
-
-// stopSignals are how a person stops the program.
-var stopSignals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}

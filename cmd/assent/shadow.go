@@ -38,7 +38,9 @@ func (c *runCommand) shadow(a *app, agent process.Command) error {
 	defer stop()
 	store := pending.New(pending.Config{})
 	defer store.Close()
-	screen := newScreen(a.stdout, newLedger())
+	out := newOutlet(a.stdout)
+	defer context.AfterFunc(ctx, out.hurry)()
+	screen := newScreen(out, newLedger())
 	screen.surface = c.shadowPolicy(a, screen, store)
 	host, err := shadow.NewHost(shadow.Options{
 		Pipelines: pipelines, Dialects: set, Store: store, Watcher: screen,
@@ -46,6 +48,9 @@ func (c *runCommand) shadow(a *app, agent process.Command) error {
 	})
 	if err == nil {
 		err = playAll(ctx, host, screen)
+	}
+	if err == nil {
+		err = out.failure()
 	}
 	if ctx.Err() != nil {
 		err = errInterrupted

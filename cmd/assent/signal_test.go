@@ -83,3 +83,18 @@ func TestAPassthroughThatFails(t *testing.T) {
 	assert.Equal(t, exitFailed, code)
 	assert.Equal(t, "assent: run: the agent ended by itself: exit status 5\n", stderr)
 }
+
+func TestAPassthroughThatIsStopped(t *testing.T) {
+	dir := t.TempDir()
+	path, wait := lifeline(t)
+	self, err := os.Executable()
+	require.NoError(t, err)
+	require.NoError(t, os.Symlink(self, filepath.Join(dir, "codex")))
+	p := command(t, "run", "--passthrough", "--", filepath.Join(dir, "codex"))
+	p.cmd.Env = append(p.cmd.Env, "CODEX_OUT="+filepath.Join(dir, "out"), "CODEX_STAYS="+path)
+	p.start()
+	wait("alive")
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	assert.Equal(t, exitInterrupted, p.wait())
+	wait("")
+}

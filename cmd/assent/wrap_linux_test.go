@@ -56,7 +56,7 @@ func TestNoTextOfAnAgentBeginsARow(t *testing.T) {
 			args := append([]string{"run", "--agent", "claude-acp", "--prompt", "go", "--on-pending", "reject"}, agent(t, test.agent)...)
 			p, seen, _ := atThis(t, person, tty, args...)
 			assert.Zero(t, p.wait())
-			seen.until(t, "summary")
+			<-p.shown
 			columns := int(test.columns)
 			if columns == 0 {
 				columns = unknownColumns

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 )
@@ -65,14 +66,28 @@ func startChild(c Command, drain time.Duration) (*child, error) {
 	defer ends.closeTheirs()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = ends.theirIn, ends.theirOut, ends.theirErr
 	ownGroup(cmd)
-	if err := cmd.Start(); err != nil {
+	dieWithUs(cmd)
+	p := &child{cmd: cmd, stdin: ends.ourIn, stdout: &lastWords{File: ends.ourOut, drain: drain}, exited: make(chan struct{}), quiet: make(chan struct{})}
+	started := make(chan error, 1)
+	go p.live(started, ends.ourErr)
+	if err := <-started; err != nil {
 		ends.closeOurs()
 		return nil, &StartError{Program: filepath.Base(c.Path), Err: withoutPath(err)}
 	}
-	p := &child{cmd: cmd, stdin: ends.ourIn, stdout: &lastWords{File: ends.ourOut, drain: drain}, exited: make(chan struct{}), quiet: make(chan struct{})}
 	go p.drain(ends.ourErr)
-	go p.wait(ends.ourErr)
 	return p, nil
+}
+
+// live starts the process and waits for its end, on one thread all the time: where
+// [dieWithUs] has an effect, the end of the thread that started it kills it.
+func (p *child) live(started chan<- error, stderr *os.File) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := p.cmd.Start()
+	started <- err
+	if err == nil {
+		p.wait(stderr)
+	}
 }
 
 // drain keeps the end of stderr.

@@ -86,7 +86,9 @@ func (i *Instance) launch(c Command) error {
 	if err != nil {
 		return err
 	}
+	i.mu.Lock()
 	i.child = p
+	i.mu.Unlock()
 	i.log.Info("agent started", "pid", p.cmd.Process.Pid, "settings", i.config)
 	read, written := make(chan struct{}), make(chan struct{})
 	go func() { defer close(read); i.conn.read(p.stdout); i.end(ErrOutputClosed) }()

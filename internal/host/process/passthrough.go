@@ -6,7 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"syscall"
 
 	"github.com/kandev/assent/internal/host/config"
 )
@@ -23,7 +25,8 @@ type Terminal struct {
 // in its configuration: Codex asks its person itself, but not about the tools of
 // that server. The endpoint lives as long as the agent. The error is an
 // [*ExitError] when the agent ended with another status than 0. Only l's command,
-// settings and endpoint are used.
+// settings and endpoint are used. When ctx ends the agent is asked to end, and
+// killed when it does not.
 func Passthrough(ctx context.Context, l Launch, t Terminal) (err error) {
 	ic, e, err := l.prepare(ctx, nil)
 	if err != nil {
@@ -45,7 +48,7 @@ func Passthrough(ctx context.Context, l Launch, t Terminal) (err error) {
 	for _, w := range slices.Concat(ic.Warnings, launch.Warnings) {
 		t.Warn(w)
 	}
-	cmd := exec.Command(l.Command.program(), slices.Concat(launch.Args, l.Command.Args)...)
+	cmd := exec.CommandContext(ctx, l.Command.program(), slices.Concat(launch.Args, l.Command.Args)...)
 	cmd.Dir, cmd.Env = l.Command.Dir, l.Command.Env
 	if cmd.Env == nil {
 		cmd.Env = os.Environ()
@@ -55,8 +58,15 @@ func Passthrough(ctx context.Context, l Launch, t Terminal) (err error) {
 	}
 	// The agent stays in our process group: the terminal is its own, Ctrl-C too.
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = t.Stdin, t.Stdout, t.Stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = exitGrace
+	runtime.LockOSThread() // see dieWithUs
+	defer runtime.UnlockOSThread()
+	dieWithUs(cmd)
 	var exit *exec.ExitError
 	switch err := cmd.Run(); {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
 	case errors.As(err, &exit):
 		return &ExitError{State: exit.ProcessState}
 	case err != nil:
