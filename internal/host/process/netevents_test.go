@@ -168,6 +168,18 @@ func TestTooManyCallsAreAwaited(t *testing.T) {
 	assert.True(t, receive(t, n.answered).Sent)
 }
 
+// Also without the witness: what cannot be watched is not approved.
+func TestASessionWithoutASecretIsNeverApproved(t *testing.T) {
+	n := newNetStage(t, func(o *Options, _ *Launch) {
+		factory, err := stages.NewDefaultFactory()
+		require.NoError(t, err)
+		o.Pipelines = factory
+	})
+	i := n.session(t).instance
+	n.settled(t, i, injectedOffer("1", "s1", "c1", listTool), injectedOffer("2", "of-a-sub-agent", "c2", listTool))
+	assert.Equal(t, []string{"select injected_mcp allow_once", "pend session_without_secret"}, n.decisions())
+}
+
 // A tripped instance with blanket approval cannot come about by itself; should it,
 // the person's own choice counts.
 func TestTheTripwireDoesNotTouchBlanketApproval(t *testing.T) {

@@ -62,6 +62,8 @@ func (i *Instance) guard(o *acp.Offer, r pipeline.Result) pipeline.Result {
 		return askInstead(r, ReasonTripwireFired)
 	case automatic && held != "":
 		return askInstead(r, held)
+	case automatic && r.Facts.Injected && !i.hasSecret(o.Request.SessionID): // it could not be watched
+		return askInstead(r, stages.ReasonNoSessionSecret)
 	}
 	if !i.expect(o, r.Facts.Identity, r.Decision.Option, automatic) && automatic {
 		return askInstead(r, ReasonTooManyAwaited)
