@@ -53,6 +53,21 @@ var parserRows = []struct {
 	{"mcp_____x", "", "", pipeline.ReasonEmptySegment},
 }
 
+// Each of the 256 bytes, at the end of a tool's name and alone in a flat one.
+func TestCharactersOfNames(t *testing.T) {
+	const good = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+	for b := range 256 {
+		c := string([]byte{byte(b)})
+		flat, reason := "_", pipeline.ReasonForeignCharacter
+		if strings.Contains(good, c) {
+			flat, reason = c, pipeline.ReasonQualified
+		}
+		_, _, got := pipeline.ParseQualifiedName("mcp__kandev__x" + c)
+		assert.Equal(t, reason, got, "%q", c)
+		assert.Equal(t, flat, pipeline.FlatName(c), "%q", c)
+	}
+}
+
 func TestParseQualifiedName(t *testing.T) {
 	for _, c := range parserRows {
 		t.Run(c.name, func(t *testing.T) {
