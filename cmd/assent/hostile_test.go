@@ -17,6 +17,7 @@ var hostileAgents = map[string]func(*bufio.Reader){
 	"wraps at 80": func(in *bufio.Reader) { talk(in, func(string) bool { wraps(80); return true }) },
 	"wraps at 40": func(in *bufio.Reader) { talk(in, func(string) bool { wraps(40); return true }) },
 	"family":      family,
+	"hides":       func(in *bufio.Reader) { talk(in, func(string) bool { hides(); return true }) },
 	"child": func(*bufio.Reader) {
 		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP, os.Interrupt)
 		time.Sleep(time.Hour)
@@ -81,4 +82,16 @@ func wraps(columns int) {
 	}
 	offer(2, `{"toolCallId":"t","title":"list_tasks_kandev of server kandev"}`)
 	offer(3, `{"toolCallId":"t","name":"mcp__kandev__list_tasks_kandev"}`) // the twin: it is one, by its name
+}
+
+// hides asks for more than a hasty reader of its frames sees.
+func hides() {
+	offer(1, `{"toolCallId":"t","title":"create_task_kandev (kandev MCP Server)","kind":"other","content":[{"type":"content","content":{"type":"text","text":"{\"title\":\"lab task\"}"}}]}`)
+	offer(2, `{"toolCallId":"t","title":"db_query","kind":"other","rawInput":{"command":"SELECT 1","sql":"DROP TABLE users"}}`)
+	offer(3, `{"toolCallId":"t","title":"ls","rawInput":{"Command":"rm -rf /","command":"ls"}}`)
+	offer(4, `{"toolCallId":"t","title":"Edit","rawInput":{"patch":"`+strings.Repeat("x", 500)+`"},"content":[{"type":"diff","path":"a","oldText":"x","newText":"y"}]}`)
+	offer(5, `{"toolCallId":"t","title":"ls","rawInput":{"command":"ls","description":"list"},"content":[{"type":"content","content":{"type":"text","text":"list"}}]}`)
+	for n, subject := range []string{`{"type":"command","command":"rm","args":["-rf","/"]}`, `{"type":"network","host":"evil.example"}`} {
+		fmt.Printf(`{"jsonrpc":"2.0","id":%d,"method":"session/request_permission","params":{"sessionId":"s","title":"May I?","description":"It is harmless.","subject":%s,"options":[{"optionId":"r","name":"No","kind":"reject_once"}]}}`+"\n", 6+n, subject)
+	}
 }

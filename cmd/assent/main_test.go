@@ -129,11 +129,14 @@ func (o *output) String() string {
 }
 
 // until waits until the text is there.
-func (o *output) until(t *testing.T, text string) {
+func (o *output) until(t *testing.T, text string) { t.Helper(); o.times(t, 1, text) }
+
+// times waits until the text is there so many times.
+func (o *output) times(t *testing.T, n int, text string) {
 	t.Helper()
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
-	for !strings.Contains(o.String(), text) {
+	for strings.Count(o.String(), text) < n {
 		select {
 		case <-o.more:
 		case <-timer.C:

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -26,6 +27,8 @@ func questionLines(q process.Question) []string {
 			ours(name, quote(text, maxShown))
 		}
 	}
+	add("asks", a.Prompt)
+	add("description", a.Description)
 	add("title", a.Title)
 	if a.Type != "" {
 		ours("type", word(a.Type, callKinds))
@@ -40,13 +43,26 @@ func questionLines(q process.Question) []string {
 		ours("path", fmt.Sprintf("and %d more", a.MorePaths))
 	}
 	add("destination", a.Destination)
-	if a.Command == "" && a.Diff == "" {
+	switch {
+	case a.Command == "" && a.Diff == "":
 		add("arguments", a.Arguments)
+	case a.Rest != "": // a part of what is judged must not hide the other
+		ours("also", quote(a.Rest, maxShownTitle))
+	}
+	add("subject", a.Subject)
+	if !shows(lines, a.Content) {
+		add("content", a.Content)
 	}
 	if a.Cut {
 		ours("note", "this is not all of it: the agent's text is too long to be shown")
 	}
 	return append(lines, optionLines(q.Options)...)
+}
+
+// shows says whether a text, perhaps within JSON, stands in the lines already.
+func shows(lines []string, text string) bool {
+	text = display.Line(text, len(text)*4)
+	return slices.ContainsFunc(lines, func(line string) bool { return strings.Contains(line, text) })
 }
 
 // optionLines show the options, each with the number that chooses it.

@@ -134,6 +134,28 @@ func TestWhatAnAgentSaysCannotFoolThePerson(t *testing.T) {
 	}
 }
 
+// Whatever the agent says about the action stands in the question, or the question
+// says how much of it does not.
+func TestAQuestionHidesNothing(t *testing.T) {
+	_, stdout, _ := runIt(t, append([]string{"run", "--agent", "claude-acp", "--prompt", "go", "--on-pending", "reject"}, agent(t, "hides")...)...)
+	questions := strings.Split(stdout, "\nquestion  ")
+	require.Len(t, questions, 8)
+	for n, lines := range [][]string{
+		{"content      ‹{\"title\":\"lab task\"}›"},
+		{"command      ‹SELECT 1›", "also         ‹{\"sql\":\"DROP TABLE users\"}›"},
+		{"command      ‹ls›", "also         ‹{\"Command\":\"rm -rf /\"}›"},
+		{"path         ‹a›", "also         ‹{\"patch\":\"xxxx", "…› (115 more bytes)"},
+		{"command      ‹ls›", "also         ‹{\"description\":\"list\"}›"},
+		{"asks         ‹May I?›", "description  ‹It is harmless.›", "type         ‹command›", "command      ‹rm›", "subject      ‹{\"args\":[\"-rf\",\"/\"]}›"},
+		{"asks         ‹May I?›", "description  ‹It is harmless.›", "type         ‹network›", "subject      ‹{\"host\":\"evil.example\"}›"},
+	} {
+		for _, line := range lines {
+			assert.Contains(t, questions[n+1], line)
+		}
+	}
+	assert.NotContains(t, questions[5], "content", "what is there already is not said twice")
+}
+
 func TestAnAgentThatDoesNotAsk(t *testing.T) {
 	_, stdout, _ := runIt(t, append([]string{"run", "--agent", "claude-acp", "--prompt", "go"}, agent(t, "unasked")...)...)
 	assert.Contains(t, stdout, "note      1 tool calls ran without a permission request: about those the agent decides by itself\n")

@@ -187,7 +187,7 @@ func what(r pipeline.Result, a process.Action) string {
 	if id := r.Facts.Identity; id.State() == pipeline.Named {
 		return id.Tool() + " of server " + id.Server()
 	}
-	for _, text := range []string{a.Command, a.Title, a.Destination, strings.Join(a.Paths, " "), a.Type} {
+	for _, text := range []string{a.Command, a.Title, a.Destination, strings.Join(a.Paths, " "), a.Prompt, a.Type} {
 		if text != "" {
 			return display.Quote(text, 120)
 		}

@@ -31,13 +31,11 @@ func offerAction(line []byte, req *pipeline.Request, id pipeline.Identity) Actio
 			case "toolCall":
 				r.call()
 			case "subject":
-				r.object(func(key string) {
-					if key == "toolCall" {
-						r.call()
-						return
-					}
-					r.otherSubject(key)
-				})
+				r.object(r.subjectMember)
+			case "title":
+				r.seen.prompt = r.text(maxActionText)
+			case "description":
+				r.seen.description = r.text(maxActionText)
 			default:
 				r.skip()
 			}
@@ -50,6 +48,7 @@ func offerAction(line []byte, req *pipeline.Request, id pipeline.Identity) Actio
 	if title, ok := req.Call.Title.Value(); ok {
 		a.Title = r.cut(title, maxActionText)
 	}
+	a.Prompt, a.Description, a.Subject = r.seen.prompt, r.seen.description, r.seen.subject.object()
 	a.Server, a.Tool, a.Cut = id.Server(), id.Tool(), r.wasCut
 	return a
 }
@@ -59,17 +58,44 @@ type callSeen struct {
 	session, update, id, name string
 	kind, title, status, text string
 
-	command, destination, arguments, diff string
-	inputPaths, paths                     []string
+	command, destination, arguments, diff, content string
+	inputPaths, paths                              []string
+	rest                                           rest // of the raw input
+
+	prompt, description string
+	subject             rest
+}
+
+// rest collects members of an object that have no place of their own.
+type rest struct{ members string }
+
+// add adds a member, as long as there is room for it and said is false when there
+// is not. Nobody reads a member of which only a part is there as JSON.
+func (m *rest) add(key string, value []byte) (whole bool) {
+	name, _ := jsontext.AppendQuote(nil, key)
+	short := value[:min(len(value), max(0, maxArguments-len(m.members)))]
+	if m.members != "" {
+		m.members += ","
+	}
+	m.members += string(name) + ":" + string(short)
+	return len(short) == len(value)
+}
+
+// object is what was collected; empty for nothing.
+func (m *rest) object() string {
+	if m.members == "" {
+		return ""
+	}
+	return display.Cut("{"+m.members+"}", maxArguments)
 }
 
 // action is what the call would do. The raw input of a known MCP tool is the
 // model's own text and says nothing about a command, path or destination.
 func (s *callSeen) action(known bool) Action {
-	a := Action{Type: s.kind, Title: s.title, Arguments: s.arguments, Diff: s.diff}
+	a := Action{Type: s.kind, Title: s.title, Arguments: s.arguments, Diff: s.diff, Content: s.content, Rest: s.arguments}
 	paths := s.paths
 	if !known {
-		a.Command, a.Destination = s.command, s.destination
+		a.Command, a.Destination, a.Rest = s.command, s.destination, s.rest.object()
 		paths = append(slices.Clone(s.inputPaths), paths...)
 	}
 	for _, p := range paths {

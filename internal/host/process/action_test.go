@@ -42,15 +42,15 @@ func TestActionsOfRealFrames(t *testing.T) {
 	checkActions(t, map[string]actionCase{
 		"claude-agent-acp, shell": {
 			`{"toolCallId":"t","name":"Bash","rawInput":{"command":"touch x","description":"touch a file"},"title":"touch x","kind":"execute","content":[{"type":"content","content":{"type":"text","text":"touch a file"}}],"locations":[{"path":"/w/x"}]}`,
-			Action{Type: "execute", Title: "touch x", Command: "touch x", Paths: []string{"/w/x"}, Arguments: `{"command":"touch x","description":"touch a file"}`},
+			Action{Type: "execute", Title: "touch x", Command: "touch x", Paths: []string{"/w/x"}, Arguments: `{"command":"touch x","description":"touch a file"}`, Rest: `{"description":"touch a file"}`, Content: "touch a file"},
 		},
 		"claude-agent-acp, write": {
 			`{"toolCallId":"t","rawInput":{"file_path":"/w/a","content":"hi\n"},"title":"Write a","kind":"edit","content":[{"type":"diff","path":"/w/a","oldText":null,"newText":"hi\nho\n"}],"locations":[{"path":"/w/a"}]}`,
-			Action{Type: "edit", Title: "Write a", Paths: []string{"/w/a"}, Arguments: `{"file_path":"/w/a","content":"hi\n"}`, Diff: "file /w/a\n+ hi\n+ ho"},
+			Action{Type: "edit", Title: "Write a", Paths: []string{"/w/a"}, Arguments: `{"file_path":"/w/a","content":"hi\n"}`, Rest: `{"content":"hi\n"}`, Diff: "file /w/a\n+ hi\n+ ho"},
 		},
 		"an MCP tool: its arguments are no command": {
 			`{"toolCallId":"t","name":"mcp__other__run","title":"mcp__other__run","kind":"other","rawInput":{"command":"harmless","path":"/x","url":"http://x"}}`,
-			Action{Type: "other", Title: "mcp__other__run", Server: "other", Tool: "run", Arguments: `{"command":"harmless","path":"/x","url":"http://x"}`},
+			Action{Type: "other", Title: "mcp__other__run", Server: "other", Tool: "run", Arguments: `{"command":"harmless","path":"/x","url":"http://x"}`, Rest: `{"command":"harmless","path":"/x","url":"http://x"}`},
 		},
 		"zed-codex-acp: a list of arguments": {
 			`{"toolCallId":"t","title":"x","kind":"execute","rawInput":{"command":["/bin/bash","-lc","touch x"],"cwd":"/w"}}`,
@@ -62,11 +62,15 @@ func TestActionsOfRealFrames(t *testing.T) {
 		},
 		"copilot: a file and its diff": {
 			`{"toolCallId":"t","kind":"edit","rawInput":{"fileName":"/w/a","diff":"+hello"},"locations":[{"path":"/w/b"}]}`,
-			Action{Type: "edit", Paths: []string{"/w/a", "/w/b"}, Arguments: `{"fileName":"/w/a","diff":"+hello"}`},
+			Action{Type: "edit", Paths: []string{"/w/a", "/w/b"}, Arguments: `{"fileName":"/w/a","diff":"+hello"}`, Rest: `{"diff":"+hello"}`},
 		},
 		"a fetch": {
 			`{"toolCallId":"t","kind":"fetch","rawInput":{"url":"https://example.org/","prompt":"read"}}`,
-			Action{Type: "fetch", Destination: "https://example.org/", Arguments: `{"url":"https://example.org/","prompt":"read"}`},
+			Action{Type: "fetch", Destination: "https://example.org/", Arguments: `{"url":"https://example.org/","prompt":"read"}`, Rest: `{"prompt":"read"}`},
+		},
+		"gemini: the arguments stand in the content alone": {
+			`{"toolCallId":"t","status":"pending","title":"create_task_kandev (kandev MCP Server)","content":[{"type":"content","content":{"type":"text","text":"{\"title\":\"lab task\"}"}}],"locations":[],"kind":"other"}`,
+			Action{Type: "other", Title: "create_task_kandev (kandev MCP Server)", Content: `{"title":"lab task"}`},
 		},
 	})
 }
@@ -87,7 +91,19 @@ func TestActionsOfOddFrames(t *testing.T) {
 		},
 		"wrong types": {
 			`{"toolCallId":"t","title":7,"kind":[],"rawInput":{"command":7,"url":{},"path":[1,"/a"]},"locations":{"path":"/x"},"content":"x"}`,
-			Action{Paths: []string{"/a"}, Arguments: `{"command":7,"url":{},"path":[1,"/a"]}`},
+			Action{Paths: []string{"/a"}, Arguments: `{"command":7,"url":{},"path":[1,"/a"]}`, Rest: `{"command":7,"url":{},"path":[1,"/a"]}`},
+		},
+		"a command, and what else there is": {
+			`{"toolCallId":"t","rawInput":{"command":"SELECT 1","sql":"DROP TABLE users","timeout":null}}`,
+			Action{Command: "SELECT 1", Arguments: `{"command":"SELECT 1","sql":"DROP TABLE users","timeout":null}`, Rest: `{"sql":"DROP TABLE users"}`},
+		},
+		"a key that is nearly one that is known": {
+			`{"toolCallId":"t","rawInput":{"Command":"rm -rf /","command":"ls"}}`,
+			Action{Command: "ls", Arguments: `{"Command":"rm -rf /","command":"ls"}`, Rest: `{"Command":"rm -rf /"}`},
+		},
+		"a patch, and content of an unknown type": {
+			`{"toolCallId":"t","content":[{"type":"diff","changes":[{"path":"/a"}],"patch":{"text":"@@\n+x"}},{"type":"content","content":{"type":"resource","uri":"x"}}]}`,
+			Action{Paths: []string{"/a"}, Diff: "@@\n+x", Content: `{"type":"resource","uri":"x"}`},
 		},
 		"no input": {`{"toolCallId":"t","rawInput":null}`, Action{}},
 		"input that is no object": {
@@ -106,11 +122,13 @@ func checkActions(t *testing.T, cases map[string]actionCase) {
 }
 
 func TestActionsOfVersion2(t *testing.T) {
-	v2 := `{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{"sessionId":"s","title":"x","subject":%,"options":[{"optionId":"a"}]}}`
+	v2 := `{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{"sessionId":"s","title":"x","description":"y","subject":%,"options":[{"optionId":"a"}]}}`
 	a := actionOfLine(t, strings.Replace(v2, "%", `{"type":"tool_call","toolCall":{"toolCallId":"t","kind":"execute","rawInput":{"command":"ls"}}}`, 1))
-	assert.Equal(t, Action{Type: "execute", Command: "ls", Arguments: `{"command":"ls"}`}, a)
-	a = actionOfLine(t, strings.Replace(v2, "%", `{"type":"command","command":"make","cwd":"/w"}`, 1))
-	assert.Equal(t, Action{Command: "make", Paths: []string{"/w"}}, a)
+	assert.Equal(t, Action{Prompt: "x", Description: "y", Type: "execute", Command: "ls", Arguments: `{"command":"ls"}`}, a)
+	a = actionOfLine(t, strings.Replace(v2, "%", `{"type":"command","command":"make","args":["x"],"cwd":"/w","_meta":{"s":1}}`, 1))
+	assert.Equal(t, Action{Prompt: "x", Description: "y", Type: "command", Command: "make", Paths: []string{"/w"}, Subject: `{"args":["x"]}`}, a)
+	a = actionOfLine(t, strings.Replace(v2, "%", `{"type":"network","host":"evil.example"}`, 1))
+	assert.Equal(t, Action{Prompt: "x", Description: "y", Type: "network", Subject: `{"host":"evil.example"}`}, a)
 }
 
 func TestTheTitleMayComeFromAnEarlierUpdate(t *testing.T) {

@@ -34,15 +34,32 @@ func (r *reader) callMember(key string) {
 	}
 }
 
-// otherSubject reads what ACP v2 asks about besides tool calls.
-func (r *reader) otherSubject(key string) {
+// subjectMember reads what ACP v2 asks about: a tool call, a command, or whatever
+// else there will be.
+func (r *reader) subjectMember(key string) {
+	s := &r.seen
 	switch key {
+	case "toolCall":
+		r.call()
+	case "type":
+		if kind := r.text(maxActionText); kind != "tool_call" {
+			s.kind = kind
+		}
 	case "command":
-		r.command()
+		r.command(key, &s.subject)
 	case "cwd":
-		r.seen.inputPaths = r.path(r.seen.inputPaths)
-	default:
+		r.inputPath(key, &s.subject)
+	case "_meta":
 		r.skip()
+	default:
+		r.keep(&s.subject, key, r.value())
+	}
+}
+
+// keep keeps a member that has no place of its own, and says something.
+func (r *reader) keep(where *rest, key string, v jsontext.Value) {
+	if len(v) > 0 && v.Kind() != 'n' {
+		r.wasCut = !where.add(key, v) || r.wasCut
 	}
 }
 
@@ -55,7 +72,7 @@ func (r *reader) rawInput() {
 	inner := reader{dec: jsontext.NewDecoder(bytes.NewBuffer(v), lenient)}
 	inner.object(inner.inputMember)
 	s := &r.seen
-	s.command, s.destination, s.inputPaths = inner.seen.command, inner.seen.destination, inner.seen.inputPaths
+	s.command, s.destination, s.inputPaths, s.rest = inner.seen.command, inner.seen.destination, inner.seen.inputPaths, inner.seen.rest
 	r.wasCut = r.wasCut || inner.wasCut || len(v) > maxArguments
 	s.arguments = r.cut(string(v[:min(len(v), maxArguments+1)]), maxArguments)
 }
@@ -64,20 +81,24 @@ func (r *reader) inputMember(key string) {
 	s := &r.seen
 	switch key {
 	case "command", "commands", "cmd", "script":
-		r.command()
+		r.command(key, &s.rest)
 	case "path", "paths", "file", "file_path", "filePath", "filepath", "fileName", "filename", "abs_path",
 		"notebook_path", "cwd", "workdir", "directory":
-		s.inputPaths = r.path(s.inputPaths)
+		r.inputPath(key, &s.rest)
 	case "url", "uri", "host", "hostname", "domain":
-		s.destination = join(s.destination, r.text(maxActionText))
+		if !r.bad && r.dec.PeekKind() == '"' {
+			s.destination = join(s.destination, r.text(maxActionText))
+			return
+		}
+		r.keep(&s.rest, key, r.value())
 	default:
-		r.skip()
+		r.keep(&s.rest, key, r.value())
 	}
 }
 
 // command is a string, or a list of arguments as it stands. Several are all
-// shown: a person has to see each.
-func (r *reader) command() {
+// shown: a person has to see each. Of another type it is left to the rest.
+func (r *reader) command(key string, left *rest) {
 	kind := r.dec.PeekKind()
 	switch {
 	case r.bad:
@@ -86,7 +107,30 @@ func (r *reader) command() {
 	case kind == '[' || kind == '{':
 		r.seen.command = join(r.seen.command, r.raw(maxActionText))
 	default:
-		r.skip()
+		r.keep(left, key, r.value())
+	}
+}
+
+// inputPath is a string, or a list of strings; anything else is left to the rest.
+func (r *reader) inputPath(key string, left *rest) {
+	s := &r.seen
+	switch kind := r.dec.PeekKind(); {
+	case r.bad:
+	case kind == '"':
+		s.inputPaths = r.path(s.inputPaths)
+	case kind == '[':
+		v, mixed := r.value(), false
+		inner := reader{dec: jsontext.NewDecoder(bytes.NewBuffer(v), lenient)}
+		inner.array(func() {
+			mixed = mixed || inner.dec.PeekKind() != '"'
+			s.inputPaths = inner.path(s.inputPaths)
+		})
+		if mixed {
+			r.keep(left, key, v)
+		}
+		r.wasCut = r.wasCut || inner.wasCut
+	default:
+		r.keep(left, key, r.value())
 	}
 }
 
@@ -140,6 +184,18 @@ func (r *reader) contentMember(key string) {
 		if s.paths = r.path(s.paths); len(s.paths) > before {
 			s.diff = r.cut(join(s.diff, "file "+s.paths[before]), maxArguments)
 		}
+	case "changes":
+		r.array(func() { r.object(r.location) })
+	case "patch":
+		r.object(func(key string) {
+			if key != "text" {
+				r.skip()
+				return
+			}
+			r.change("")
+		})
+	case "content":
+		r.shown()
 	case "oldText":
 		r.change("- ")
 	case "newText":
@@ -147,6 +203,29 @@ func (r *reader) contentMember(key string) {
 	default:
 		r.skip()
 	}
+}
+
+// shown is a text that an agent shows with a call; anything else is kept as it is.
+func (r *reader) shown() {
+	v := r.value()
+	if len(v) == 0 {
+		return
+	}
+	text := ""
+	inner := reader{dec: jsontext.NewDecoder(bytes.NewBuffer(v), lenient)}
+	inner.object(func(key string) {
+		if key == "text" {
+			text = inner.text(maxArguments)
+			return
+		}
+		inner.skip()
+	})
+	if text == "" {
+		inner.wasCut = len(v) > maxArguments
+		text = string(v[:min(len(v), maxArguments)])
+	}
+	r.wasCut = r.wasCut || inner.wasCut
+	r.seen.content = r.cut(join(r.seen.content, text), maxArguments)
 }
 
 // change adds one side of a diff.

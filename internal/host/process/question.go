@@ -51,6 +51,9 @@ type Action struct {
 	Type string
 	// Title as the agent shows it.
 	Title string
+	// Prompt and Description are what the agent says beside the call itself, in
+	// version 2 of ACP.
+	Prompt, Description string
 	// Server and Tool are set when the tool is known for certain.
 	Server, Tool string
 	// Command that would run; a list of arguments is given as JSON.
@@ -63,6 +66,15 @@ type Action struct {
 	// Arguments is the call's raw input as JSON, Diff what would be written. Both
 	// are shown on request, and never kept beyond the question.
 	Arguments, Diff string
+	// Rest is what Arguments hold besides the texts above, as JSON; all of them
+	// when the tool is known: its arguments are its own.
+	Rest string
+	// Subject is what version 2 of ACP asks about besides a tool call, as JSON,
+	// without the texts above.
+	Subject string
+	// Content are texts that the agent shows with the call. Of some agents they are
+	// the only place where the arguments stand.
+	Content string
 	// Cut says that a text above is not complete.
 	Cut bool
 }
