@@ -122,16 +122,20 @@ func callUpdate(session, call, status string) string {
 
 const another = "create_task_kandev"
 
-// What becomes of an approved call, and of the next offers of two sessions.
+// tripCase is what becomes of an approved call, and of the next offers.
+type tripCase struct {
+	arrives, tool, id string // which secret is used, and what for; "" for none
+	ends              string
+	cancel, down      bool
+	own, other        string // what the next offer of this and of another session gets
+	fired             pipeline.Reason
+}
+
+const approvedOnce = "select injected_mcp allow_once"
+
 func TestTheTripwire(t *testing.T) {
-	const approved, tripped = "select injected_mcp allow_once", "pend tripwire_fired"
-	for name, test := range map[string]struct {
-		arrives, tool, id string // which secret is used, and what for; "" for none
-		ends              string
-		cancel, down      bool
-		own, other        string // what the next offer of this and of another session gets
-		fired             pipeline.Reason
-	}{
+	const approved, tripped = approvedOnce, "pend tripwire_fired"
+	for name, test := range map[string]tripCase{
 		"it arrives":                        {"own", listTool, "c1", "completed", false, false, approved, approved, ""},
 		"it arrives and fails":              {"own", listTool, "c1", "failed", false, false, approved, approved, ""},
 		"it arrives without an id":          {"own", listTool, "", "completed", false, false, approved, approved, ""},
@@ -148,101 +152,105 @@ func TestTheTripwire(t *testing.T) {
 		"the turn was cancelled before it":  {"", "", "", "turn", true, false, "pend approved_call_unaccounted", approved, ReasonCallUnaccounted},
 		"it fails as the turn is cancelled": {"", "", "", "failed", true, false, "pend approved_call_unaccounted", approved, ReasonCallUnaccounted},
 	} {
-		t.Run(name, func(t *testing.T) {
-			n := newNetStage(t)
-			session := n.seen(t)
-			i := session.instance
-			turn := n.prompt(t, session, injectedOffer("1", "s1", "c1", listTool))
-			n.heard(t, fmt.Sprintf(selectedA, "1"))
-			prompt := i.conn.calls.last
-			n.second(t, i)
-			secrets := map[string]string{"own": n.tape.hidden[0], "other": n.tape.hidden[1]}
-			if test.arrives != "" {
-				n.call(t, i, secrets[test.arrives], test.tool, test.id)
-			}
-			if test.down {
-				require.NoError(t, i.endpoint.Close())
-			}
-			if test.cancel {
-				require.NoError(t, session.Cancel())
-				receive(t, n.says)
-			}
-			end := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"stopReason":"end_turn"}}`, prompt)
-			switch test.ends {
-			case "turn":
-				n.also(t, i, end)
-			case "escaped":
-				n.also(t, i, strings.Replace(callUpdate("s1", "c1", "completed"), `"completed"`, `"c\u006fmpleted"`, 1))
-			default:
-				n.also(t, i, callUpdate("s1", "c1", test.ends), end)
-			}
-			if test.ends != "escaped" { // there the turn goes on
-				require.NoError(t, receive(t, turn))
-			}
-			n.settled(t, i, injectedOffer("2", "s1", "c2", listTool), injectedOffer("3", "s2", "c3", listTool))
-			assert.Equal(t, []string{approved, test.own, test.other}, n.decisions())
-			n.once(t, i, test.fired)
-		})
+		t.Run(name, test.run)
 	}
 }
 
-func TestWhatTheTripwireLeavesAlone(t *testing.T) {
-	t.Run("a call that a person allowed", func(t *testing.T) {
-		n := newNetStage(t)
-		session := n.session(t) // nobody was at the endpoint: a person is asked
-		i := session.instance
-		n.settled(t, i, injectedOffer("1", "s1", "c1", listTool))
-		n.next(t).selects(t, 0)
-		n.heard(t, fmt.Sprintf(selectedA, "1"))
-		require.Equal(t, http.StatusOK, n.knock(t, i, n.tape.hidden[0]))
-		n.settled(t, i, callUpdate("s1", "c1", "completed"), injectedOffer("2", "s1", "c2", listTool))
-		assert.Equal(t, []string{"pend injected_server_not_contacted", "select injected_mcp allow_once"}, n.decisions())
-		assert.Equal(t, audit.Witness, (<-n.fired).Net)
-		assert.Empty(t, n.fired)
-	})
-	t.Run("but it uses up its arrival", func(t *testing.T) {
-		n := newNetStage(t)
-		session := n.session(t)
-		i := session.instance
-		n.settled(t, i, injectedOffer("1", "s1", "c1", listTool))
-		n.next(t).selects(t, 0)
-		n.heard(t, fmt.Sprintf(selectedA, "1"))
-		require.Equal(t, http.StatusOK, n.knock(t, i, n.tape.hidden[0]))
-		n.settled(t, i, injectedOffer("2", "s1", "c2", listTool))
-		n.call(t, i, n.tape.hidden[0], listTool, "")
-		n.settled(t, i, callUpdate("s1", "c2", "completed"), injectedOffer("3", "s1", "c3", listTool))
-		assert.Equal(t, "pend tripwire_fired", n.decisions()[2])
-	})
-	t.Run("blanket approval", func(t *testing.T) {
-		n := newNetStage(t, func(_ *Options, l *Launch) { l.Config.AutoApprovePermissions = true })
-		session := n.seen(t)
-		n.turn(t, session, injectedOffer("1", "s1", "c1", listTool)+"\n"+callUpdate("s1", "c1", "completed")+"\nend")
-		n.settled(t, session.instance, injectedOffer("2", "s1", "c2", listTool))
-		assert.Equal(t, []string{"select blanket_approval allow_once", "select blanket_approval allow_once"}, n.decisions())
-		n.once(t, session.instance, "")
-	})
-	t.Run("an agent that ends", func(t *testing.T) {
-		n := newNetStage(t)
-		session := n.seen(t)
-		turn := n.prompt(t, session, injectedOffer("1", "s1", "c1", listTool))
-		n.heard(t, fmt.Sprintf(selectedA, "1"))
-		require.NoError(t, session.instance.child.cmd.Process.Kill())
-		wait(t, session.instance.Done())
-		assert.Error(t, receive(t, turn))
-		assert.Empty(t, n.fired)
-	})
-	t.Run("a turn that was cancelled before and is answered late", func(t *testing.T) {
-		n := newNetStage(t)
-		session := n.seen(t)
-		i := session.instance
-		_ = n.prompt(t, session, "{}")
-		first := i.conn.calls.last
+func (test tripCase) run(t *testing.T) {
+	n := newNetStage(t)
+	session := n.seen(t)
+	i := session.instance
+	turn := n.prompt(t, session, injectedOffer("1", "s1", "c1", listTool))
+	n.heard(t, fmt.Sprintf(selectedA, "1"))
+	prompt := i.conn.calls.last
+	n.second(t, i)
+	secrets := map[string]string{"own": n.tape.hidden[0], "other": n.tape.hidden[1]}
+	if test.arrives != "" {
+		n.call(t, i, secrets[test.arrives], test.tool, test.id)
+	}
+	if test.down {
+		require.NoError(t, i.endpoint.Close())
+	}
+	if test.cancel {
 		require.NoError(t, session.Cancel())
-		second := n.prompt(t, session, injectedOffer("1", "s1", "c1", listTool)+"\n"+fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"stopReason":"cancelled"}}`, first))
-		n.settled(t, i)
-		n.call(t, i, n.tape.hidden[0], listTool, "c1")
-		n.settled(t, i, callUpdate("s1", "c1", "completed"), fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{}}`, i.conn.calls.last))
-		require.NoError(t, receive(t, second))
-		n.once(t, i, "")
-	})
+		receive(t, n.says)
+	}
+	end := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"stopReason":"end_turn"}}`, prompt)
+	switch test.ends {
+	case "turn":
+		n.also(t, i, end)
+	case "escaped":
+		n.also(t, i, strings.Replace(callUpdate("s1", "c1", "completed"), `"completed"`, `"c\u006fmpleted"`, 1))
+	default:
+		n.also(t, i, callUpdate("s1", "c1", test.ends), end)
+	}
+	if test.ends != "escaped" { // there the turn goes on
+		require.NoError(t, receive(t, turn))
+	}
+	n.settled(t, i, injectedOffer("2", "s1", "c2", listTool), injectedOffer("3", "s2", "c3", listTool))
+	assert.Equal(t, []string{approvedOnce, test.own, test.other}, n.decisions())
+	n.once(t, i, test.fired)
+}
+
+func TestACallThatAPersonAllowedTripsNothing(t *testing.T) {
+	n := newNetStage(t)
+	session := n.session(t) // nobody was at the endpoint: a person is asked
+	i := session.instance
+	n.settled(t, i, injectedOffer("1", "s1", "c1", listTool))
+	n.next(t).selects(t, 0)
+	n.heard(t, fmt.Sprintf(selectedA, "1"))
+	require.Equal(t, http.StatusOK, n.knock(t, i, n.tape.hidden[0]))
+	n.settled(t, i, callUpdate("s1", "c1", "completed"), injectedOffer("2", "s1", "c2", listTool))
+	assert.Equal(t, []string{"pend injected_server_not_contacted", "select injected_mcp allow_once"}, n.decisions())
+	assert.Equal(t, audit.Witness, (<-n.fired).Net)
+	assert.Empty(t, n.fired)
+}
+
+func TestACallThatAPersonAllowedUsesUpItsArrival(t *testing.T) {
+	n := newNetStage(t)
+	session := n.session(t)
+	i := session.instance
+	n.settled(t, i, injectedOffer("1", "s1", "c1", listTool))
+	n.next(t).selects(t, 0)
+	n.heard(t, fmt.Sprintf(selectedA, "1"))
+	require.Equal(t, http.StatusOK, n.knock(t, i, n.tape.hidden[0]))
+	n.settled(t, i, injectedOffer("2", "s1", "c2", listTool))
+	n.call(t, i, n.tape.hidden[0], listTool, "")
+	n.settled(t, i, callUpdate("s1", "c2", "completed"), injectedOffer("3", "s1", "c3", listTool))
+	assert.Equal(t, "pend tripwire_fired", n.decisions()[2])
+}
+
+func TestBlanketApprovalIsNotWatched(t *testing.T) {
+	n := newNetStage(t, func(_ *Options, l *Launch) { l.Config.AutoApprovePermissions = true })
+	session := n.seen(t)
+	n.turn(t, session, injectedOffer("1", "s1", "c1", listTool)+"\n"+callUpdate("s1", "c1", "completed")+"\nend")
+	n.settled(t, session.instance, injectedOffer("2", "s1", "c2", listTool))
+	assert.Equal(t, []string{"select blanket_approval allow_once", "select blanket_approval allow_once"}, n.decisions())
+	n.once(t, session.instance, "")
+}
+
+func TestAnAgentThatEndsTripsNothing(t *testing.T) {
+	n := newNetStage(t)
+	session := n.seen(t)
+	turn := n.prompt(t, session, injectedOffer("1", "s1", "c1", listTool))
+	n.heard(t, fmt.Sprintf(selectedA, "1"))
+	require.NoError(t, session.instance.child.cmd.Process.Kill())
+	wait(t, session.instance.Done())
+	assert.Error(t, receive(t, turn))
+	assert.Empty(t, n.fired)
+}
+
+func TestATurnThatIsAnsweredLateEndsNothing(t *testing.T) {
+	n := newNetStage(t)
+	session := n.seen(t)
+	i := session.instance
+	_ = n.prompt(t, session, "{}")
+	first := i.conn.calls.last
+	require.NoError(t, session.Cancel())
+	second := n.prompt(t, session, injectedOffer("1", "s1", "c1", listTool)+"\n"+fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"stopReason":"cancelled"}}`, first))
+	n.settled(t, i)
+	n.call(t, i, n.tape.hidden[0], listTool, "c1")
+	n.settled(t, i, callUpdate("s1", "c1", "completed"), fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{}}`, i.conn.calls.last))
+	require.NoError(t, receive(t, second))
+	n.once(t, i, "")
 }
