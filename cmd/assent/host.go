@@ -44,6 +44,10 @@ type host struct {
 	turn    <-chan turnEnd // the end of the turn under way; nil without one
 }
 
+// maxOpen bounds the questions that are open at once. Nobody answers more of them,
+// and each costs memory.
+const maxOpen = 1024
+
 // turnEnd is how a turn ended.
 type turnEnd struct {
 	reason process.StopReason
@@ -62,7 +66,7 @@ func newHost(a *app, c *runCommand, l process.Launch, prompts []string) (*host, 
 	if err != nil {
 		return nil, err
 	}
-	h := &host{app: a, command: c, launch: l, store: pending.New(pending.Config{}), ledger: newLedger(), prompts: prompts, typing: len(prompts) == 0, out: newOutlet(a.stdout)}
+	h := &host{app: a, command: c, launch: l, store: pending.New(pending.Config{MaxOpen: maxOpen}), ledger: newLedger(), prompts: prompts, typing: len(prompts) == 0, out: newOutlet(a.stdout)}
 	h.screen = newScreen(h.out, h.ledger)
 	h.screen.surface = h.newSurface()
 	h.launch.Endpoint.Observer = h.ledger

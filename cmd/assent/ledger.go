@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/kandev/assent/internal/host/endpoint"
@@ -16,7 +17,8 @@ type ledger struct {
 	entries  []*ledgerEntry
 	byNumber map[uint64]*ledgerEntry
 	more     int
-	arrivals []endpoint.Arrival
+	keys     callKeys
+	arrivals []arrival
 	open     int           // questions that nobody has answered yet
 	changed  chan struct{} // told when that becomes less
 }
@@ -24,18 +26,25 @@ type ledger struct {
 type ledgerEntry struct {
 	number  uint64
 	verdict pipeline.Verdict
-	call    string // the agent's toolCallId
-	tool    string // of the injected server; empty for anything else
+	call    callKey // of the agent's toolCallId
+	tool    string  // of the injected server; empty for anything else
 	what    string
 	reason  pipeline.Reason
 	ending  string
+}
+
+// arrival is a call at the injected server, by the keys of its tool and of the
+// agent's id, where one was sent along.
+type arrival struct {
+	tool, call callKey
+	named      bool
 }
 
 // maxLedger bounds the entries.
 const maxLedger = 5000
 
 func newLedger() *ledger {
-	return &ledger{byNumber: map[uint64]*ledgerEntry{}, changed: make(chan struct{}, 1)}
+	return &ledger{byNumber: map[uint64]*ledgerEntry{}, keys: newCallKeys(), changed: make(chan struct{}, 1)}
 }
 
 // asking says whether a question is open.
@@ -47,11 +56,11 @@ func (l *ledger) asking() bool {
 
 func (l *ledger) decided(d process.Decided) {
 	e := &ledgerEntry{
-		number: d.Number, verdict: d.Result.Decision.Verdict, call: d.ToolCall,
+		number: d.Number, verdict: d.Result.Decision.Verdict, call: l.keys.of("", d.ToolCall),
 		what: what(d.Result, d.Action()), reason: d.Result.Decision.Reason,
 	}
 	if d.Result.Facts.Injected {
-		e.tool = d.Result.Facts.Identity.Tool()
+		e.tool = strings.Clone(d.Result.Facts.Identity.Tool()) // and nothing of its frame
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -87,16 +96,17 @@ func (l *ledger) Arrived(_ endpoint.SessionID, a endpoint.Arrival) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.arrivals) < maxLedger {
-		l.arrivals = append(l.arrivals, a)
+		id := a.ToolUseID + a.CallID
+		l.arrivals = append(l.arrivals, arrival{l.keys.of("", a.Tool), l.keys.of("", id), id != ""})
 	}
 }
 
 // arrived says whether an approved call reached the injected server: by the
 // agent's own id where the agent sends one along, else by the tool's name.
 func (l *ledger) arrived(e *ledgerEntry) bool {
+	tool := l.keys.of("", e.tool)
 	for i, a := range l.arrivals {
-		id := a.ToolUseID + a.CallID
-		if a.Tool == e.tool && (id == "" || id == e.call) {
+		if a.tool == tool && (!a.named || a.call == e.call) {
 			l.arrivals = append(l.arrivals[:i], l.arrivals[i+1:]...) // it serves one call only
 			return true
 		}

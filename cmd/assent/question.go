@@ -65,10 +65,17 @@ func shows(lines []string, text string) bool {
 	return slices.ContainsFunc(lines, func(line string) bool { return strings.Contains(line, text) })
 }
 
+// maxDrawn is how many options of an offer are drawn. One that is not shown cannot
+// be chosen either.
+const maxDrawn = 50
+
 // optionLines show the options, each with the number that chooses it.
 func optionLines(options []pipeline.Option) []string {
 	var lines []string
 	for n, o := range options {
+		if n == maxDrawn {
+			return append(lines, fmt.Sprintf("  and %d more options, which are not shown and cannot be chosen here", len(options)-n))
+		}
 		kind := "unknown kind"
 		if o.Kind != "" {
 			kind = word(o.Kind, optionKind)

@@ -33,14 +33,15 @@ type screen struct {
 	stream  string     // label of the text that is being written
 	newLine bool       // that text is at the beginning of a line
 	column  int        // where that text is in its row
-	asked   map[string]bool
+	keys    callKeys
+	asked   map[callKey]struct{}
 	unasked int
 	ledger  *ledger
 	surface surface
 }
 
 func newScreen(w io.Writer, l *ledger) *screen {
-	return &screen{w: w, columns: func() int { return columns(w) }, newLine: true, asked: map[string]bool{}, ledger: l}
+	return &screen{w: w, columns: func() int { return columns(w) }, newLine: true, keys: newCallKeys(), asked: map[callKey]struct{}{}, ledger: l}
 }
 
 // line writes one line of ours. Args that come from an agent must be escaped.
@@ -154,8 +155,8 @@ const maxRemembered = 10_000
 func (s *screen) countUnasked(v process.View) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := v.Session + "\x00" + v.ToolCall
-	if v.Status == "completed" && !s.asked[key] && len(s.asked) < maxRemembered {
+	_, asked := s.asked[s.keys.of(v.Session, v.ToolCall)]
+	if v.Status == "completed" && !asked && len(s.asked) < maxRemembered {
 		s.unasked++
 	}
 }
@@ -164,7 +165,7 @@ func (s *screen) countUnasked(v process.View) {
 func (s *screen) Decided(_ context.Context, d process.Decided) {
 	s.mu.Lock()
 	if len(s.asked) < maxRemembered {
-		s.asked[d.Session+"\x00"+d.ToolCall] = true
+		s.asked[s.keys.of(d.Session, d.ToolCall)] = struct{}{}
 	}
 	s.mu.Unlock()
 	s.ledger.decided(d)

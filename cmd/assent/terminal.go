@@ -10,8 +10,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kandev/assent/internal/display"
 	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/internal/host/process"
+	"github.com/kandev/assent/pipeline"
 )
 
 // terminalSurface is the name under which the person at the terminal answers.
@@ -33,9 +35,25 @@ type terminal struct {
 // openQuestion is a question as it was drawn, without the texts that only the
 // store keeps.
 type openQuestion struct {
-	process.Question
-	drawn   time.Time
-	columns int // of the terminal, when it was drawn
+	process.Question     // its Options are those that were drawn
+	offered          int // how many there are
+	drawn            time.Time
+	columns          int // of the terminal, when it was drawn
+}
+
+// newOpenQuestion keeps of a question what an answer needs, and of the agent's
+// texts no more than is shown.
+func newOpenQuestion(q process.Question) *openQuestion {
+	o := &openQuestion{Question: q, offered: len(q.Options)}
+	o.Action = process.Action{} // the person sees more of it from the store
+	o.ToolCall = strings.Clone(display.Cut(q.ToolCall, maxShownID))
+	o.Options = make([]pipeline.Option, min(len(q.Options), maxDrawn))
+	for n := range o.Options {
+		option := q.Options[n]
+		option.Kind, option.Label = strings.Clone(display.Cut(option.Kind, maxShownID)), strings.Clone(display.Cut(option.Label, maxShownTitle))
+		o.Options[n] = option
+	}
+	return o
 }
 
 func newTerminal(s *screen, store *pending.Store, flush func()) *terminal {
@@ -51,8 +69,7 @@ func newTerminal(s *screen, store *pending.Store, flush func()) *terminal {
 func (t *terminal) asked(q process.Question) {
 	// Shown and open at once: an answer to what was not shown finds nothing.
 	t.mu.Lock()
-	o := &openQuestion{Question: q}
-	o.Action = process.Action{} // the person sees more of it from the store
+	o := newOpenQuestion(q)
 	t.draw(o, func() { t.screen.block("question", questionLines(q)) })
 	left := t.left
 	if !left {
@@ -143,6 +160,8 @@ func (t *terminal) reply(o *openQuestion, word string) {
 		t.detail(o)
 	case word == "why":
 		t.screen.block("", strings.Split(strings.TrimSuffix(o.Result.Explain(), "\n"), "\n"))
+	case err == nil && option > len(o.Options) && option <= o.offered:
+		t.screen.line("", "option %d of question %d was not shown, and cannot be chosen here", option, o.Number)
 	case err != nil || option < 1 || option > len(o.Options):
 		t.screen.line("", "question %d has the options 1 to %d; %d ? shows everything", o.Number, len(o.Options), o.Number)
 	case columns < leastColumns:
