@@ -45,8 +45,8 @@ type host struct {
 }
 
 // maxOpen bounds the questions that are open at once. Nobody answers more of them,
-// and each costs memory.
-const maxOpen = 1024
+// and each costs memory. One list of the store holds them all.
+const maxOpen = pending.MaxList
 
 // turnEnd is how a turn ended.
 type turnEnd struct {
@@ -160,18 +160,46 @@ func (h *host) start() error {
 		}
 		started <- err
 	}()
-	select {
-	case err := <-started:
-		if err != nil && h.instance != nil {
-			h.stop()
+	for {
+		select {
+		case err := <-started:
+			if err != nil && h.instance != nil {
+				h.stop()
+			}
+			return err
+		case <-h.signals.told:
+			h.signals.end()
+			cancel()
+			<-started
+			h.manager.Stop(ctx)
+			return errInterrupted
+		case l := <-h.typedEarly():
+			h.heardEarly(l)
 		}
-		return err
-	case <-h.signals.told:
-		h.signals.end()
-		cancel()
-		<-started
-		h.manager.Stop(ctx)
-		return errInterrupted
+	}
+}
+
+// typedEarly is what is typed while the agent starts: some agents ask before there
+// is a session, and wait for the answer. Lines of a pipe are prompts and wait.
+func (h *host) typedEarly() <-chan line {
+	if h.terminal == nil {
+		return nil
+	}
+	return h.typed
+}
+
+// heardEarly takes a line that was typed while the agent starts: an answer, or a
+// prompt for later.
+func (h *host) heardEarly(l line) {
+	switch {
+	case l.end:
+		h.typed = nil
+		h.terminal.close()
+	case h.terminal.Answer(l, false):
+	case h.typing:
+		h.prompts = append(h.prompts, l.text)
+	default:
+		h.screen.line("", "the agent is starting: wait until it has done what it was told")
 	}
 }
 
@@ -282,7 +310,20 @@ func (h *host) interrupted(final bool) (done bool, err error) {
 	}
 	h.app.say("cancelling; Ctrl-C again stops the agent")
 	_ = h.session.Cancel() // it fails only when the agent has ended, which comes next
+	h.cancelOthers()
 	return false, nil
+}
+
+// cancelOthers cancels the sessions that the agent made by itself, for what it calls
+// sub-agents, as far as they ask for something.
+func (h *host) cancelOthers() {
+	done := map[string]bool{h.session.ID(): true}
+	for _, offer := range h.store.List(pending.Query{Scope: pending.Scope{Instance: h.instance.ID()}}) {
+		if session := offer.Key.Session; !done[session] {
+			done[session] = true
+			_ = h.instance.CancelSession(session) // it fails only when the agent has ended
+		}
+	}
 }
 
 // stop stops the agent; a signal meanwhile kills it.

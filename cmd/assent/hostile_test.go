@@ -17,7 +17,17 @@ var hostileAgents = map[string]func(*bufio.Reader){
 	"wraps at 80": func(in *bufio.Reader) { talk(in, func(string) bool { wraps(80); return true }) },
 	"wraps at 40": func(in *bufio.Reader) { talk(in, func(string) bool { wraps(40); return true }) },
 	"family":      family,
-	"hides":       func(in *bufio.Reader) { talk(in, func(string) bool { hides(); return true }) },
+	"asks early":  asksEarly,
+	"sub-agent":   func(in *bufio.Reader) { talk(in, func(id string) bool { subAgent(in, id); return false }) },
+	"burst": func(in *bufio.Reader) {
+		talk(in, func(string) bool {
+			for n := range burst {
+				offer(n, fmt.Sprintf(`{"toolCallId":"t","title":"tool %d"}`, n+1))
+			}
+			return true
+		})
+	},
+	"hides": func(in *bufio.Reader) { talk(in, func(string) bool { hides(); return true }) },
 	"child": func(*bufio.Reader) {
 		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP, os.Interrupt)
 		time.Sleep(time.Hour)
@@ -94,4 +104,36 @@ func hides() {
 	for n, subject := range []string{`{"type":"command","command":"rm","args":["-rf","/"]}`, `{"type":"network","host":"evil.example"}`} {
 		fmt.Printf(`{"jsonrpc":"2.0","id":%d,"method":"session/request_permission","params":{"sessionId":"s","title":"May I?","description":"It is harmless.","subject":%s,"options":[{"optionId":"r","name":"No","kind":"reject_once"}]}}`+"\n", 6+n, subject)
 	}
+}
+
+// burst is how many offers come at once.
+const burst = 200
+
+// asksEarly asks before there is a session, and wants the answer first.
+func asksEarly(in *bufio.Reader) {
+	fmt.Println(`{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true}}}}`)
+	skip(in, 2)
+	offer(7, `{"toolCallId":"t","title":"ls","kind":"execute"}`)
+	answer, _ := in.ReadString('\n')
+	fmt.Println(`{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}`)
+	say(strings.TrimSpace(answer))
+	talk(in, func(string) bool { say("the first prompt"); return true })
+}
+
+// subAgent asks in its own session and in one that it made itself, and goes on when
+// both were answered.
+func subAgent(in *bufio.Reader, id string) {
+	offer(1, `{"toolCallId":"t","title":"first"}`)
+	fmt.Println(`{"jsonrpc":"2.0","id":2,"method":"session/request_permission","params":{"sessionId":"sub","toolCall":{"toolCallId":"t","title":"second"},"options":[{"optionId":"a","name":"Yes","kind":"allow_once"}]}}`)
+	for answers := 0; answers < 2; {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return
+		}
+		if strings.Contains(line, `"outcome"`) {
+			answers++
+		}
+		say(strings.TrimSpace(line) + "\n")
+	}
+	fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"stopReason":"cancelled"}}`+"\n", id)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -89,5 +90,61 @@ func TestATerminalThatBecomesNarrower(t *testing.T) {
 	seen.until(t, "answer    #1  option 3  reject_once  ‹No›")
 	say("\x04")
 	assert.Equal(t, 1, strings.Count(seen.String(), "that answer is ignored"))
+	assert.Zero(t, p.wait())
+}
+
+// An agent that asks while it starts gets the person's answer; what is no answer is
+// the first prompt.
+func TestAnAgentThatAsksBeforeThereIsASession(t *testing.T) {
+	p, seen, say := atTerminal(t, append([]string{"run", "--agent", "claude-acp"}, agent(t, "asks early")...)...)
+	seen.until(t, "answer: 1 <option>")
+	say("go on\n")
+	say("1 3\n")
+	seen.until(t, "question 1 has the options 1 to 2")
+	say("1 2\n")
+	seen.until(t, "answer    #1  option 2  reject_once  ‹No›")
+	seen.until(t, `{"jsonrpc":"2.0","id":7,"result":{"outcome":{"outcome":"selected","optionId":"r"}}}`)
+	seen.until(t, "prompt    go on")
+	seen.until(t, "| the first prompt")
+	say("\x04")
+	assert.Zero(t, p.wait())
+}
+
+func TestThePersonLeavesWhileTheAgentStarts(t *testing.T) {
+	p, seen, say := atTerminal(t, append([]string{"run", "--agent", "claude-acp"}, agent(t, "asks early")...)...)
+	seen.until(t, "answer: 1 <option>")
+	say("\x04")
+	seen.until(t, "answer    #1  cancelled")
+	assert.Zero(t, p.wait())
+}
+
+// Ctrl-C cancels whatever waits, also in sessions that the agent made by itself.
+func TestCtrlCCancelsTheOffersOfSubAgents(t *testing.T) {
+	p, seen, say := atTerminal(t, append([]string{"run", "--agent", "claude-acp", "--prompt", "go"}, agent(t, "sub-agent")...)...)
+	seen.until(t, "answer: 2 <option>")
+	say("\x03")
+	seen.until(t, "answer    #1  cancelled with its session")
+	seen.until(t, "answer    #2  cancelled with its session")
+	assert.Equal(t, exitInterrupted, p.wait())
+	<-p.shown
+	assert.Contains(t, seen.String(), `"method":"session/cancel","params":{"sessionId":"sub"}`)
+	assert.Contains(t, seen.String(), "turn      over: cancelled")
+}
+
+// Questions stand in the order in which they came.
+func TestABurstOfQuestionsIsInOrder(t *testing.T) {
+	p, seen, say := atTerminal(t, append([]string{"run", "--agent", "claude-acp", "--prompt", "go"}, agent(t, "burst")...)...)
+	seen.until(t, fmt.Sprintf("answer: %d <option>", burst))
+	next := 1
+	for line := range strings.Lines(seen.String()) {
+		if strings.HasPrefix(line, "question  #") {
+			assert.Contains(t, line, fmt.Sprintf("#%d  ‹tool %d›", next, next))
+			next++
+		}
+	}
+	assert.Equal(t, burst+1, next)
+	say(fmt.Sprintf("%d 1\n", burst-1))
+	seen.until(t, fmt.Sprintf("answer    #%d  option 1", burst-1))
+	say("\x04")
 	assert.Zero(t, p.wait())
 }
