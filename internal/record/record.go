@@ -130,7 +130,7 @@ func (r *Writer) add(dir string, line []byte) error {
 		return r.err
 	}
 	for _, s := range r.secrets {
-		line = bytes.ReplaceAll(line, s, []byte(Redacted))
+		line = hide(line, s)
 	}
 	r.buf = append(append(append(r.buf[:0], `{"dir":"`...), dir...), `",`...)
 	r.buf = append(appendLine(r.buf, line), '}', '\n')

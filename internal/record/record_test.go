@@ -3,9 +3,12 @@ package record
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -69,6 +72,57 @@ func TestAHiddenSecretIsNowhere(t *testing.T) {
 	require.NoError(t, w.Agent([]byte(`got s3cret s3cret`)))
 	assert.NotContains(t, out.String(), "s3cret")
 	assert.Contains(t, out.String(), `"value":"Bearer redacted"`)
+}
+
+// An agent may write a secret with escapes, and JSON with it into a text.
+func TestAHiddenSecretIsNowhereWhenItIsDecoded(t *testing.T) {
+	const secret = "s3cr/é-t"
+	escaped := func(text string) string {
+		var b strings.Builder
+		for _, r := range text {
+			fmt.Fprintf(&b, `\u%04X`, r)
+		}
+		return b.String()
+	}
+	quoted := func(text string) string { return strings.ReplaceAll(text, `\`, `\\`) }
+	for name, line := range map[string]string{
+		"as it is, beside an escape": `{"x":"\n` + secret + `"}`,
+		"one character":              `{"x":"s3\u0063r/é-t"}`,
+		"its slash":                  `{"x":"s3cr\/é-t"}`,
+		"all of them":                `{"x":"` + escaped(secret) + `"}`,
+		"twice":                      `{"x":"` + escaped(secret) + escaped(secret) + `"}`,
+		"JSON in a text":             `{"x":"{\"y\":\"` + quoted(escaped(secret)) + `\"}"}`,
+		"and once more":              `{"x":"` + quoted(quoted(escaped(secret))) + `"}`,
+		"no JSON":                    `got ` + escaped(secret),
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out buffer
+			w, err := New(&out, Header{})
+			require.NoError(t, err)
+			w.Hide(secret)
+			require.NoError(t, w.Agent([]byte(line)))
+			text := out.String()
+			for range 5 { // decoded as often as it could be
+				assert.NotContains(t, text, secret)
+				text = regexp.MustCompile(`\\u[0-9A-F]{4}|\\.`).ReplaceAllStringFunc(text, func(e string) string {
+					if code, err := strconv.ParseUint(strings.TrimPrefix(e, `\u`), 16, 32); err == nil && len(e) == 6 {
+						return string(rune(code))
+					}
+					return e[1:]
+				})
+			}
+			assert.Contains(t, text, Redacted)
+		})
+	}
+	var out buffer
+	w, err := New(&out, Header{})
+	require.NoError(t, err)
+	w.Hide(secret)
+	for _, line := range []string{`{"x":"s3cr\u0065t \\ \n \ud800"}`, `{"x":"s3c\`, `\u00`} { // nothing of it
+		require.NoError(t, w.Agent([]byte(line)))
+	}
+	assert.NotContains(t, out.String(), Redacted)
+	assert.Contains(t, out.String(), `s3cr\\u0065t \\\\ \\n`)
 }
 
 func TestTheFirstErrorStays(t *testing.T) {
