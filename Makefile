@@ -4,7 +4,7 @@ FUZZTIME    ?= 10s
 STATICCHECK ?= go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 MODULES     := . examples/plain
 
-.PHONY: run build test lint cover fuzz bench examples soak
+.PHONY: run build test lint cover fuzz bench examples soak canary
 
 ## run: the demo agent asks, the pipeline decides, the tools really run
 run:
@@ -52,3 +52,7 @@ examples:
 ## soak: the demo agent at full speed, with kills and cancels, for ten minutes (SOAK=2m make soak is shorter)
 soak:
 	@go run ./internal/soak/cmd
+
+## canary: planted secrets are found nowhere, and are found when any one redaction is taken away
+canary:
+	@CANARY_OVERLAYS=1 go test -count=1 -timeout 30m ./internal/canary
