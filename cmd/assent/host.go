@@ -206,7 +206,10 @@ func (h *host) heardEarly(l line) {
 // introduce says what runs.
 func (h *host) introduce() {
 	ic := h.instance.Config()
-	name := quote(strings.TrimSpace(h.instance.AgentName()+" "+h.instance.AgentVersion()), 2*maxShownID)
+	name := strings.TrimSpace(h.instance.AgentName() + " " + h.instance.AgentVersion())
+	if name != "" {
+		name = quote(name, 2*maxShownID)
+	}
 	h.screen.line("agent", "%s  %s", orElse(ic.Agent, "unknown"), name)
 	for _, s := range ic.MCPServers {
 		if s.Name != ic.ReservedName {
@@ -377,6 +380,6 @@ func (h *host) showStderr(err error) {
 		return
 	}
 	for l := range strings.SplitSeq(text, "\n") {
-		_, _ = fmt.Fprintf(h.app.stderr, "agent: | %s\n", l)
+		writeLine(h.app.stderr, "agent: | "+l)
 	}
 }

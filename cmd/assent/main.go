@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/kandev/assent/internal/display"
 )
 
 // commands is the command line. A command is one line here and one struct with a
@@ -126,7 +128,7 @@ func report(w io.Writer, what string, err error) int {
 		code = exit.code
 	}
 	if code != exitInterrupted {
-		_, _ = fmt.Fprintf(w, "assent: %s: %s\n", what, oneLine(err.Error()))
+		writeLine(w, fmt.Sprintf("assent: %s: %s", what, oneLine(err.Error())))
 	}
 	return code
 }
@@ -148,5 +150,11 @@ func firstWord(s string) string {
 	return word
 }
 
-// oneLine keeps an error in the one line that it may have.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+// maxReported is how much of an error is shown, in bytes.
+const maxReported = 8 << 10
+
+// oneLine keeps an error in the one line that it may have. Names of files and
+// arguments stand in it, and can hold anything.
+func oneLine(s string) string {
+	return display.Line(strings.Join(strings.Fields(s), " "), maxReported)
+}

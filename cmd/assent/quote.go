@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"slices"
+	"strings"
 
 	"golang.org/x/term"
 
@@ -50,6 +52,11 @@ func edge(columns int) int {
 		return 0
 	}
 	return max(columns, leastColumns) - 1
+}
+
+// writeLine writes a line to what may be a terminal, in rows that fit.
+func writeLine(w io.Writer, line string) {
+	_, _ = io.WriteString(w, strings.Join(display.Rows(line, edge(columns(w)), rowPrefix), "\n")+"\n")
 }
 
 // quote shows a text of an agent in one line, and how much of it is not shown.

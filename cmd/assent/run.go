@@ -164,7 +164,7 @@ func (c *runCommand) chooseAgent(a *app, l *process.Launch) {
 
 // say tells the person something on stderr, in one line.
 func (a *app) say(text string) {
-	_, _ = fmt.Fprintf(a.stderr, "assent: run: %s\n", display.Line(text, 2000))
+	writeLine(a.stderr, "assent: run: "+display.Line(text, 2000))
 }
 
 // userServers reads --mcp NAME=URL.

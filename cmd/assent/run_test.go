@@ -97,6 +97,29 @@ func TestWrongUsage(t *testing.T) {
 	}
 }
 
+// Names of files and arguments can hold anything; what is shown of them cannot.
+func TestNoNameReachesTheTerminalAsItIs(t *testing.T) {
+	const evil = "x\x1b[2J\u202ey"
+	for _, args := range [][]string{
+		{evil}, {"run", "--" + evil}, {"run", "--cwd", evil, "x"}, {"run", "--on-pending", evil, "x"},
+		{"run", "--agent", evil, "x"}, {"run", "--agent", "a-b", "--", evil}, {"run", "--mcp", evil + "=ftp://" + evil, "x"},
+		{"run", "--agent", "a-b", "--record", "/assent/" + evil, "x"}, {"run", "--agent", "a-b", "--audit", "/assent/" + evil, "x"},
+		{"replay", evil}, {"check", evil}, {"audit", evil},
+	} {
+		code, stdout, stderr := runIt(t, args...)
+		assert.NotZero(t, code, args)
+		assert.Empty(t, stdout)
+		assert.NotContains(t, stderr, "\x1b", args)
+		assert.NotContains(t, stderr, "\u202e", args)
+	}
+	dir := filepath.Join(t.TempDir(), evil) // the twin: one that is there works, and is seen
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	code, _, stderr := runIt(t, "run", "--demo", "--on-pending", "reject", "--cwd", dir)
+	assert.Zero(t, code, stderr)
+	_, _, stderr = runIt(t, "run", "--cwd", evil, "x")
+	assert.Contains(t, stderr, `x\x1b[2J\u202ey is no directory (give one that exists)`)
+}
+
 func TestAnAgentThatCannotBeStarted(t *testing.T) {
 	code, _, stderr := runIt(t, "run", "--agent", "a-b", "--", "assent-no-such-agent")
 	assert.Equal(t, exitFailed, code)

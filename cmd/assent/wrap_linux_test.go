@@ -105,7 +105,7 @@ func TestAnAgentThatAsksBeforeThereIsASession(t *testing.T) {
 	seen.until(t, "answer    #1  option 2  reject_once  ‹No›")
 	seen.until(t, `{"jsonrpc":"2.0","id":7,"result":{"outcome":{"outcome":"selected","optionId":"r"}}}`)
 	seen.until(t, "prompt    go on")
-	seen.until(t, "| the first prompt")
+	seen.until(t, "the first prompt")
 	say("\x04")
 	assert.Zero(t, p.wait())
 }
