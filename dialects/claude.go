@@ -1,6 +1,10 @@
 package dialects
 
-import "github.com/kandev/assent/pipeline"
+import (
+	"strings"
+
+	"github.com/kandev/assent/pipeline"
+)
 
 // Reasons of the Claude dialect: malformed, contradictory, silent.
 const (
@@ -39,7 +43,7 @@ func (Claude) WithoutTitleFallback() Dialect { return Claude{noTitles: true} }
 
 // Claim is the tool's name, if _meta.claudeCode does not contradict it.
 func (c Claude) Claim(req *pipeline.Request) (claim pipeline.Claim, err error) {
-	meta, code := req.Call.Meta, req.Call.Meta.Get("claudeCode")
+	meta, code := &req.Call.Meta, req.Call.Meta.Get("claudeCode")
 	toolName, server := code.Get("toolName"), code.Get("mcpServer")
 	named := req.Call.Name.State() != pipeline.TextAbsent
 	name, told := toolName.Text()
@@ -61,8 +65,10 @@ func (c Claude) Claim(req *pipeline.Request) (claim pipeline.Claim, err error) {
 		name, err = c.title(req)
 	}
 	// Also where nothing is claimed: a server beside another name is no silence.
-	if wrong := checkClaudeServer(server, name); wrong != nil {
-		return claim, wrong
+	if server.Kind() != pipeline.MetaAbsent {
+		if wrong := checkClaudeServer(&server, name); wrong != nil {
+			return claim, wrong
+		}
 	}
 	if err != nil {
 		return claim, err
@@ -92,16 +98,22 @@ func (c Claude) title(req *pipeline.Request) (string, error) {
 // checkClaudeServer compares the server that serves the call with the one in its
 // name. Source "dynamic" are the servers of session/new; one that a project's
 // sub-agent brings along under the same name is "agent" (0.101.0).
-func checkClaudeServer(server pipeline.Meta, name string) error {
-	if server.Kind() == pipeline.MetaAbsent {
-		return nil
-	}
-	want, _, reason := pipeline.ParseQualifiedName(name)
+func checkClaudeServer(server *pipeline.Meta, name string) error {
+	by, _ := server.Get("name").Text()
 	switch {
-	case reason != pipeline.ReasonQualified || !textIs(server.Get("name"), want):
+	case !servedBy(name, by):
 		return Error{Reason: ReasonClaudeOtherServer}
 	case !textIs(server.Get("source"), "dynamic"):
 		return Error{Reason: ReasonClaudeOtherSource}
 	}
 	return nil
+}
+
+// servedBy says whether a name begins with this server. Whether it has exactly
+// one reading is for the parser, which judges every claim.
+func servedBy(name, server string) bool {
+	const prefix, separator = "mcp__", "__"
+	rest, qualified := strings.CutPrefix(name, prefix)
+	rest, served := strings.CutPrefix(rest, server)
+	return qualified && served && server != "" && strings.HasPrefix(rest, separator)
 }

@@ -91,7 +91,7 @@ var claudeMetaRows = map[string]row{
 	"served by a near one":     {twin: "all agree", req: claudeCall(listTasks, code("mcpServer", servedBy("Kandev", "dynamic"))), want: wrong(dialects.ReasonClaudeOtherServer)},
 	"no server name":           {twin: "all agree", req: claudeCall(listTasks, code("mcpServer", object("source", "dynamic"))), want: wrong(dialects.ReasonClaudeOtherServer)},
 	"server name is null":      {twin: "all agree", req: claudeCall(listTasks, code("mcpServer", servedBy(null, "dynamic"))), want: wrong(dialects.ReasonClaudeOtherServer)},
-	"ambiguous name":           {twin: "all agree", req: claudeCall("mcp__kandev__a__b", code("mcpServer", dynamic)), want: wrong(dialects.ReasonClaudeOtherServer)},
+	"server within a server":   {twin: "all agree", req: claudeCall("mcp__kandev2__a", code("mcpServer", dynamic)), want: wrong(dialects.ReasonClaudeOtherServer)},
 	"a server for a shell":     {twin: "toolName of a shell call", req: claudeCall("Bash", code("toolName", "Bash", "mcpServer", dynamic)), want: wrong(dialects.ReasonClaudeOtherServer)},
 	"a server for nothing":     {twin: "toolName and server", req: claudeCall("", code("mcpServer", dynamic)), want: wrong(dialects.ReasonClaudeOtherServer)},
 	"empty server, empty name": {twin: "toolName and server", req: claudeCall("", code("toolName", "", "mcpServer", servedBy("", "dynamic"))), want: wrong(dialects.ReasonClaudeOtherServer)},

@@ -7,11 +7,22 @@ import "strings"
 // they take for a character (a code point, a UTF-16 unit, a byte); the results
 // differ only by more than one "_" in a row, which no unambiguous name contains.
 func FlatName(name string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-':
-			return r
+	for i := 0; i < len(name); i++ {
+		if !nameByte(name[i]) {
+			return strings.Map(flatten, name)
 		}
-		return '_'
-	}, name)
+	}
+	return name
+}
+
+func flatten(r rune) rune {
+	if r < 0x80 && nameByte(byte(r)) {
+		return r
+	}
+	return '_'
+}
+
+// nameByte says whether a byte can stand in the name of a server or a tool.
+func nameByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }

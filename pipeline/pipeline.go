@@ -86,7 +86,7 @@ func (p *Pipeline) Order() Order { return slices.Clone(p.order) }
 
 // Decide runs the stages until one decides and keeps a full [Trace].
 func (p *Pipeline) Decide(ctx context.Context, req *Request) Result {
-	return p.run(ctx, req, Trace{names: p.order, decisions: make([]Decision, 0, len(p.members))})
+	return p.run(ctx, req, Trace{names: p.order, continued: make([]said, 0, max(len(p.members)-1, 1))})
 }
 
 // DecideUntraced decides exactly like [Pipeline.Decide] but keeps no trace and
@@ -104,8 +104,7 @@ func (p *Pipeline) run(ctx context.Context, req *Request, trace Trace) (r Result
 	var at *member
 	defer func() { // one for all stages: a panic ends the decision wherever it happens
 		if recover() != nil {
-			r.end(at, &Decision{Reason: ReasonStagePanic}, &ev.Facts)
-			r.Trace.fail(&PanicError{Stage: at.name, Stack: debug.Stack()})
+			r.end(at, &Decision{Reason: ReasonStagePanic}, &ev.Facts, &PanicError{Stage: at.name, Stack: debug.Stack()})
 		}
 	}()
 	for i := range p.members {
@@ -113,23 +112,22 @@ func (p *Pipeline) run(ctx context.Context, req *Request, trace Trace) (r Result
 		d, err := at.stage.Evaluate(ctx, ev)
 		if err != nil {
 			d = Decision{Reason: ReasonStageError}
-			r.Trace.fail(err)
 		}
 		police(&d, req)
 		learn(&ev.Facts, &d)
 		if d.Verdict != Continue {
-			r.end(at, &d, &ev.Facts)
+			r.end(at, &d, &ev.Facts, err)
 			return r
 		}
-		r.Trace.add(&d)
+		r.Trace.pass(&d)
 	}
 	r.Decision.Reason, r.Facts = ReasonNothingDecided, ev.Facts
 	return r
 }
 
 // end makes the result of the stage that decided, or failed.
-func (r *Result) end(at *member, d *Decision, facts *Facts) {
-	r.Trace.add(d)
+func (r *Result) end(at *member, d *Decision, facts *Facts, err error) {
+	r.Trace.end(d, err)
 	r.Decision, r.Stage, r.Facts = *d, at.name, *facts
 }
 

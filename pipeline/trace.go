@@ -22,8 +22,16 @@ type Result struct {
 // pipeline, and only the last stage can have failed. The zero value is empty.
 type Trace struct {
 	names     Order
-	decisions []Decision
+	continued []said   // of the stages that had no opinion
+	last      Decision // of the one that decided, or failed
+	ended     bool     // last is there
 	err       error
+}
+
+// said is what is left of a decision to continue.
+type said struct {
+	learned Facts
+	reason  Reason
 }
 
 // Step is one stage's part in a decision.
@@ -36,31 +44,36 @@ type Step struct {
 }
 
 // Len is the number of stages that ran.
-func (t Trace) Len() int { return len(t.decisions) }
+func (t Trace) Len() int {
+	if t.ended {
+		return len(t.continued) + 1
+	}
+	return len(t.continued)
+}
 
 // Steps are the stages that ran, in order, with what each of them said.
 func (t Trace) Steps() []Step {
-	steps := make([]Step, len(t.decisions))
-	for i, d := range t.decisions {
-		steps[i] = Step{Stage: t.names[i], Decision: d}
+	steps := make([]Step, 0, t.Len())
+	for i, s := range t.continued {
+		steps = append(steps, Step{Stage: t.names[i], Decision: Decision{Verdict: Continue, Learned: s.learned, Reason: s.reason}})
 	}
-	if len(steps) > 0 {
-		steps[len(steps)-1].Err = t.err
+	if t.ended {
+		steps = append(steps, Step{Stage: t.names[len(steps)], Decision: t.last, Err: t.err})
 	}
 	return steps
 }
 
-// add appends a decision, if there is a trace at all.
-func (t *Trace) add(d *Decision) {
-	if t.decisions != nil {
-		t.decisions = append(t.decisions, *d)
+// pass adds a stage that had no opinion, if there is a trace at all.
+func (t *Trace) pass(d *Decision) {
+	if t.continued != nil {
+		t.continued = append(t.continued, said{d.Learned, d.Reason})
 	}
 }
 
-// fail keeps the error of the stage that ends the decision, if there is a trace.
-func (t *Trace) fail(err error) {
-	if t.decisions != nil {
-		t.err = err
+// end adds the stage that ends the decision, if there is a trace at all.
+func (t *Trace) end(d *Decision, err error) {
+	if t.continued != nil {
+		t.last, t.ended, t.err = *d, true, err
 	}
 }
 
