@@ -203,7 +203,6 @@ func (s *screen) Asked(_ context.Context, q process.Question) { s.surface.asked(
 var netTexts = map[pipeline.Reason]string{
 	process.ReasonTripwireFired:       "an approved call of %s never arrived at the injected server: nothing is approved automatically any more",
 	process.ReasonEndpointUnreachable: "an approved call of %s failed, the injected server cannot be reached: this session is asked about",
-	process.ReasonCallUnaccounted:     "the turn was cancelled before an approved call of %s arrived: this session is asked about",
 	stages.ReasonStartupAlarm:         "the agent did not start the injected server: this session is asked about",
 }
 

@@ -26,9 +26,6 @@ const (
 	// ReasonEndpointUnreachable: an approved call of this session failed because
 	// the endpoint itself cannot be reached.
 	ReasonEndpointUnreachable pipeline.Reason = "injected_server_unreachable"
-	// ReasonCallUnaccounted: the turn was cancelled before an approved call of this
-	// session arrived, so nobody knows where it ran, if it did.
-	ReasonCallUnaccounted pipeline.Reason = "approved_call_unaccounted"
 	// ReasonTooManyAwaited: so many approved calls of this session have not ended
 	// that no further one could be watched.
 	ReasonTooManyAwaited pipeline.Reason = "too_many_calls_awaited"
@@ -142,7 +139,7 @@ func (i *Instance) callEnded(line []byte) {
 		return
 	}
 	i.nets.asked.ended(v.Session, v.ToolCall)
-	i.missed(v.Session, i.nets.wire.Ended(v.Session, v.ToolCall), v.Status == "failed", i.cancelling(v.Session))
+	i.missed(v.Session, i.nets.wire.Ended(v.Session, v.ToolCall), v.Status == "failed")
 }
 
 // mayEndCall rules out most updates without decoding them: the word can only be
@@ -152,22 +149,21 @@ func mayEndCall(line []byte) bool {
 }
 
 // turnEnded is told when the agent has answered a prompt.
-func (i *Instance) turnEnded(session string, err error, wasCancelled bool) {
+func (i *Instance) turnEnded(session string, err error) {
 	if errors.Is(err, ErrEnded) { // the agent has ended: nobody knows what would have come
 		return
 	}
 	i.nets.asked.turnEnded(session)
-	i.missed(session, i.nets.wire.TurnEnded(session), false, wasCancelled)
+	i.missed(session, i.nets.wire.TurnEnded(session), false)
 }
 
-// missed draws the consequence of approved calls that never arrived.
-func (i *Instance) missed(session string, calls []nets.Call, failed, wasCancelled bool) {
+// missed draws the consequence of approved calls that never arrived. A turn that
+// was cancelled makes no difference: the call may have run elsewhere before.
+func (i *Instance) missed(session string, calls []nets.Call, failed bool) {
 	switch {
 	case len(calls) == 0 || i.nets.tripped:
 	case failed && !i.nets.dial(i.config.Port):
 		i.hold(session, calls[0], ReasonEndpointUnreachable)
-	case wasCancelled:
-		i.hold(session, calls[0], ReasonCallUnaccounted)
 	default:
 		i.nets.tripped = true
 		i.fired(i.missing(session, calls[0], ReasonTripwireFired))

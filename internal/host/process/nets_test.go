@@ -149,8 +149,8 @@ func TestTheTripwire(t *testing.T) {
 		"it arrives in another session":     {"other", listTool, "c1", "completed", false, false, tripped, tripped, ReasonTripwireFired},
 		"the endpoint is down":              {"", "", "", "failed", false, true, "pend injected_server_unreachable", approved, ReasonEndpointUnreachable},
 		"the endpoint is down, yet it ran":  {"", "", "", "completed", false, true, tripped, tripped, ReasonTripwireFired},
-		"the turn was cancelled before it":  {"", "", "", "turn", true, false, "pend approved_call_unaccounted", approved, ReasonCallUnaccounted},
-		"it fails as the turn is cancelled": {"", "", "", "failed", true, false, "pend approved_call_unaccounted", approved, ReasonCallUnaccounted},
+		"the turn was cancelled before it":  {"", "", "", "turn", true, false, tripped, tripped, ReasonTripwireFired},
+		"it fails as the turn is cancelled": {"", "", "", "failed", true, false, tripped, tripped, ReasonTripwireFired},
 	} {
 		t.Run(name, test.run)
 	}

@@ -253,13 +253,13 @@ func (s *Session) begin(text string) (*pendingCall, error) {
 // answered late ends nothing: the turn that began meanwhile goes on.
 func (s *Session) turnOver(number uint64, err error) {
 	s.mu.Lock()
-	current, wasCancelled := s.turn == number, s.stopping
+	current := s.turn == number
 	if current {
 		s.turn, s.stopping = 0, false
 	}
 	s.mu.Unlock()
 	if current {
-		s.instance.turnEnded(s.id, err, wasCancelled)
+		s.instance.turnEnded(s.id, err)
 	}
 }
 

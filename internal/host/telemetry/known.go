@@ -22,7 +22,6 @@ var knownReasons = []pipeline.Reason{
 	"agent_not_configured",
 	"agent_without_dialect",
 	"answer_not_written",
-	"approved_call_unaccounted",
 	"blanket_approval",
 	"blanket_first_option",
 	"blanket_without_options",
