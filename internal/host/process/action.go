@@ -61,6 +61,7 @@ type callSeen struct {
 	command, destination, arguments, diff, content string
 	inputPaths, paths                              []string
 	rest                                           rest // of the raw input
+	unread                                         bool // the raw input is no object
 
 	prompt, description string
 	subject             rest
@@ -95,7 +96,10 @@ func (s *callSeen) action(known bool) Action {
 	a := Action{Type: s.kind, Title: s.title, Arguments: s.arguments, Diff: s.diff, Content: s.content, Rest: s.arguments}
 	paths := s.paths
 	if !known {
-		a.Command, a.Destination, a.Rest = s.command, s.destination, s.rest.object()
+		a.Command, a.Destination = s.command, s.destination
+		if !s.unread {
+			a.Rest = s.rest.object()
+		}
 		paths = append(slices.Clone(s.inputPaths), paths...)
 	}
 	for _, p := range paths {

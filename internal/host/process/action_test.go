@@ -107,7 +107,7 @@ func TestActionsOfOddFrames(t *testing.T) {
 		},
 		"no input": {`{"toolCallId":"t","rawInput":null}`, Action{}},
 		"input that is no object": {
-			`{"toolCallId":"t","rawInput":["rm"]}`, Action{Arguments: `["rm"]`},
+			`{"toolCallId":"t","rawInput":["rm"]}`, Action{Arguments: `["rm"]`, Rest: `["rm"]`},
 		},
 	})
 }

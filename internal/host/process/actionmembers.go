@@ -75,6 +75,7 @@ func (r *reader) rawInput() {
 	s.command, s.destination, s.inputPaths, s.rest = inner.seen.command, inner.seen.destination, inner.seen.inputPaths, inner.seen.rest
 	r.wasCut = r.wasCut || inner.wasCut || len(v) > maxArguments
 	s.arguments = r.cut(string(v[:min(len(v), maxArguments+1)]), maxArguments)
+	s.unread = v.Kind() != '{'
 }
 
 func (r *reader) inputMember(key string) {

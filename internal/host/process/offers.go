@@ -82,8 +82,11 @@ func (i *Instance) sendOutcome(w *openOffer, out pending.Outcome) bool {
 }
 
 // register puts an offer into the store. When it cannot wait, the reason says why.
-func (w *openOffer) register(r pipeline.Result, hint pipeline.OptionHint, line []byte) (pending.Key, pipeline.Reason) {
-	i, o := w.instance, w.offer
+func (w *openOffer) register(o *acp.Offer, r pipeline.Result, hint pipeline.OptionHint, line []byte) (pending.Key, pipeline.Reason) {
+	i := w.instance
+	if tooLargeToWait(&o.Request) {
+		return pending.Key{}, pending.ReasonTooLarge
+	}
 	id, err := i.manager.options.Store.Register(pending.Offer{
 		Instance: i.id, ID: acp.NewID(idKey(o.ID.String())), Request: &o.Request,
 		Result: r, Hint: hint, Line: line, Deliver: w.deliver,
@@ -100,8 +103,7 @@ func (w *openOffer) register(r pipeline.Result, hint pipeline.OptionHint, line [
 }
 
 // question is what a person is shown.
-func (i *Instance) question(w *openOffer, key pending.Key, line []byte, r pipeline.Result, hint pipeline.OptionHint) Question {
-	req := &w.offer.Request
+func (i *Instance) question(w *openOffer, req *pipeline.Request, key pending.Key, line []byte, r pipeline.Result, hint pipeline.OptionHint) Question {
 	return Question{
 		Key: key, Agent: pipeline.Agent(i.config.Agent), Number: w.number, ToolCall: req.Call.ID,
 		Result: r, Action: offerAction(line, req, r.Facts.Identity), Options: req.Options, Hint: hint,

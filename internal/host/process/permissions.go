@@ -30,8 +30,8 @@ func (i *Instance) ask(number uint64, o *acp.Offer, line []byte, r pipeline.Resu
 	if i.hinter != nil {
 		hint = i.hinter.Hint(&o.Request)
 	}
-	w := &openOffer{instance: i, number: number, offer: o, identity: r.Facts.Identity}
-	key, refused := w.register(r, hint, line)
+	w := &openOffer{instance: i, number: number, offer: waiting(o), identity: r.Facts.Identity}
+	key, refused := w.register(o, r, hint, line)
 	if refused != "" {
 		i.settle(number, o, line, cancelled(refused), t)
 		return
@@ -40,7 +40,7 @@ func (i *Instance) ask(number uint64, o *acp.Offer, line []byte, r pipeline.Resu
 		i.manager.options.Store.CancelSession(key.Instance, key.Session)
 	}
 	i.decided(number, key.Request, o, line, r, t)
-	w.announce(i.question(w, key, line, r, hint))
+	w.announce(i.question(w, &o.Request, key, line, r, hint))
 }
 
 // settle reports a decision and answers with it.
