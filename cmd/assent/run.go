@@ -27,7 +27,7 @@ type runCommand struct {
 	AutoApprove bool     `help:"Blanket approval: answer every request with the first allowing option."`
 	MCP         []string `name:"mcp" help:"An MCP server of yours, NAME=URL; can be given several times. Its tools are always asked about." sep:"none" placeholder:"NAME=URL"`
 	Port        int      `help:"Port of the injected MCP server. Otherwise any free one." placeholder:"N"`
-	Record      string   `help:"Write the traffic to a file that replay reads." placeholder:"FILE" type:"path"`
+	Record      string   `help:"Write the traffic to a new file that replay reads." placeholder:"FILE" type:"path"`
 	Audit       string   `help:"Append a record of each decision and answer to a file that assent audit reads." placeholder:"FILE" type:"path"`
 	Cwd         string   `help:"Directory that the agent works in. Otherwise the current one." placeholder:"DIR"`
 	Demo        bool     `help:"Run the bundled demo agent, with a second MCP server beside the injected one."`

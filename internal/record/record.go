@@ -57,8 +57,11 @@ type Writer struct {
 	err     error
 }
 
-// Create makes the file, or empties the one that is there, readable by its owner
-// alone, and writes the header.
+// ErrNotEmpty says that a recording would replace something.
+var ErrNotEmpty = errors.New("the file is there and not empty: remove it, or give another name")
+
+// Create makes the file, readable by its owner alone, and writes the header. A
+// file that is there has to be empty ([ErrNotEmpty]).
 func Create(path string, h Header) (*Writer, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
@@ -77,10 +80,10 @@ func ownersAlone(f *os.File) error {
 	if err != nil || !info.Mode().IsRegular() {
 		return err
 	}
-	if err := f.Chmod(0o600); err != nil {
-		return err
+	if info.Size() > 0 {
+		return ErrNotEmpty
 	}
-	return f.Truncate(0)
+	return f.Chmod(0o600)
 }
 
 // New writes a recording to w and begins with the header.

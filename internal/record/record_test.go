@@ -158,3 +158,19 @@ func TestAFileThatCannotBeMade(t *testing.T) {
 	_, err := Create(filepath.Join(t.TempDir(), "missing", "traffic.jsonl"), Header{})
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
+
+// What was recorded before is not lost to a command that was typed again.
+func TestCreateReplacesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "traffic.jsonl")
+	require.NoError(t, os.WriteFile(path, []byte("precious\n"), 0o644))
+	_, err := Create(path, Header{})
+	require.ErrorIs(t, err, ErrNotEmpty)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, "precious\n", string(text))
+
+	require.NoError(t, os.Truncate(path, 0))
+	w, err := Create(path, Header{})
+	require.NoError(t, err)
+	assert.NoError(t, w.Close())
+}
