@@ -142,7 +142,7 @@ func TestTheFileIsItsOwnersAlone(t *testing.T) {
 		t.Skip("files have no such modes")
 	}
 	path := filepath.Join(t.TempDir(), "traffic.jsonl")
-	require.NoError(t, os.WriteFile(path, []byte("an older and longer recording that everyone may read"), 0o644))
+	require.NoError(t, os.WriteFile(path, nil, 0o644))
 	w, err := Create(path, Header{Guessed: "codex-acp"})
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
