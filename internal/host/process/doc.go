@@ -12,9 +12,9 @@
 // Around the pipeline are the nets. Before a decision the endpoint's record of the
 // request's own session is put into the request, for the witness stage. An approved
 // call has to arrive at the endpoint; one that does not ends automatic approval for
-// the instance, or for its session alone where the endpoint was down or the turn
-// was cancelled. Every net, and every call that nobody was asked about, is reported
-// once in each place: log, audit, metrics and [NetWatcher].
+// the instance, or for its session alone where the endpoint was down. Every net,
+// and every call that nobody was asked about, is reported once in each place: log,
+// audit, metrics and [NetWatcher].
 //
 // Back-pressure instead of queues: a [Watcher] that is slow makes the reading
 // slow, and so the agent. Lines to the agent wait in a bounded queue; an agent
