@@ -101,7 +101,7 @@ func (d *Decoder) FromClient(line []byte, authorization string) (Frame, error) {
 		d.sessions.request(f, r)
 		d.mu.Unlock()
 	default:
-		if ids := sessionsNamed(f); len(ids) > 1 || len(ids) == 1 && (f.repeated || listedTwice(f)) {
+		if ids, lists := namedIn(f); len(ids) > 1 || len(ids) == 1 && (f.repeated || lists > 1) {
 			d.mu.Lock()
 			d.sessions.doubt(ids)
 			d.mu.Unlock()

@@ -38,9 +38,9 @@ func (id ID) Valid() bool {
 	return c == '"' || c == '-' || c >= '0' && c <= '9'
 }
 
-// key makes two spellings of one string id equal, as in "a" and "\u0061". A
-// number keeps its digits.
-func (id ID) key() string {
+// Key is the same for two spellings of one string id, as in "a" and "\u0061",
+// and different for any two other ids: a number keeps its digits.
+func (id ID) Key() string {
 	if id.text == "" || id.text[0] != '"' {
 		return id.text
 	}

@@ -136,28 +136,24 @@ func (r *reading) header(s *pipeline.Server) error {
 	return err
 }
 
-// sessionsNamed is every sessionId that the params of a frame give, also the same
-// one twice.
-func sessionsNamed(f Frame) (ids []string) {
+// namedIn is every sessionId that the params of a frame give, also the same one
+// twice, and how often they give mcpServers.
+func namedIn(f Frame) (ids []string, lists int) {
 	if f.params == nil {
-		return nil
+		return nil, 0
 	}
 	members(f.Line, "params", func(params []byte) {
-		members(params, "sessionId", func(v []byte) {
-			id, _ := jsontext.AppendUnquote(nil, v) // no string, or bad text: it then names no session
-			ids = append(ids, string(id))
-		})
+		for s := (scanner{b: params, pos: 1}); params[0] == '{' && s.nextMember(); {
+			switch {
+			case s.keyIs("sessionId"):
+				id, _ := jsontext.AppendUnquote(nil, s.value) // no string, or bad text: it then names no session
+				ids = append(ids, string(id))
+			case s.keyIs("mcpServers"):
+				lists++
+			}
+		}
 	})
-	return ids
-}
-
-// listedTwice says whether the params of a frame give mcpServers more than once.
-func listedTwice(f Frame) bool {
-	n := 0
-	members(f.Line, "params", func(params []byte) {
-		members(params, "mcpServers", func([]byte) { n++ })
-	})
-	return n > 1
+	return ids, lists
 }
 
 // readSessionID reads the id of a session that was just made; empty when it

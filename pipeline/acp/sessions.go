@@ -82,7 +82,7 @@ func (s *sessions) request(f Frame, r *sessionRequest) {
 			r.untrusted, other.untrusted = true, true // which of the two comes last?
 		}
 	}
-	key := f.ID.key()
+	key := f.ID.Key()
 	if other := s.inFlight[key]; other != nil || len(s.inFlight) >= maxInFlight {
 		s.distrusted = true
 		return
@@ -92,7 +92,7 @@ func (s *sessions) request(f Frame, r *sessionRequest) {
 
 // response takes a response of the agent; most are to other requests.
 func (s *sessions) response(f Frame) error {
-	key := f.ID.key()
+	key := f.ID.Key()
 	r := s.inFlight[key]
 	if r == nil {
 		return nil

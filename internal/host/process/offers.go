@@ -88,7 +88,7 @@ func (w *openOffer) register(o *acp.Offer, r pipeline.Result, hint pipeline.Opti
 		return pending.Key{}, pending.ReasonTooLarge
 	}
 	id, err := i.manager.options.Store.Register(pending.Offer{
-		Instance: i.id, ID: acp.NewID(idKey(o.ID.String())), Request: &o.Request,
+		Instance: i.id, ID: acp.NewID(o.ID.Key()), Request: &o.Request,
 		Result: r, Hint: hint, Line: line, Deliver: w.deliver,
 	})
 	if err == nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/kandev/assent/internal/host/endpoint"
 	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/pipeline"
+	"github.com/kandev/assent/pipeline/acp"
 )
 
 func TestAPromptWaitsForTheEndOfTheTurn(t *testing.T) {
@@ -203,7 +204,7 @@ func TestPassthrough(t *testing.T) {
 func TestSpellingsOfOneID(t *testing.T) {
 	quoted, err := json.Marshal("é")
 	require.NoError(t, err)
-	assert.Equal(t, idKey(string(quoted)), idKey(`"\u00e9"`))
-	assert.NotEqual(t, idKey(`"7"`), idKey(`7`))
-	assert.NotEqual(t, idKey(`1`), idKey(`1.0`))
+	assert.Equal(t, acp.NewID(string(quoted)).Key(), acp.NewID(`"\u00e9"`).Key())
+	assert.NotEqual(t, acp.NewID(`"7"`).Key(), acp.NewID(`7`).Key())
+	assert.NotEqual(t, acp.NewID(`1`).Key(), acp.NewID(`1.0`).Key())
 }

@@ -1,6 +1,6 @@
 package process
 
-import "github.com/go-json-experiment/json/jsontext"
+import "github.com/kandev/assent/pipeline/acp"
 
 // cancelledID reads which request a $/cancel_request takes back, with the id in
 // a form in which two spellings of one string are equal.
@@ -13,24 +13,11 @@ func cancelledID(line []byte) (string, bool) {
 		}
 		r.object(func(key string) {
 			if key == "requestId" {
-				id = idKey(string(r.value()))
+				id = acp.NewID(string(r.value())).Key()
 				return
 			}
 			r.skip()
 		})
 	})
 	return id, id != "" && !r.bad
-}
-
-// idKey makes spellings of one string id equal, as in "a" and "\u0061". A number
-// keeps its digits.
-func idKey(text string) string {
-	if text == "" || text[0] != '"' {
-		return text
-	}
-	value, err := jsontext.AppendUnquote(nil, text)
-	if err != nil {
-		return text
-	}
-	return `"` + string(value)
 }
