@@ -125,8 +125,10 @@ func readTargets(f Frame) ([]target, bool) {
 	var sessions, calls []string
 	long, about := false, false
 	addText := func(list []string, quoted []byte) []string {
-		long = long || len(quoted) > 6*pipeline.MaxText
-		if long || quoted[0] != '"' || len(list) > maxTargets {
+		if quoted[0] != '"' || len(list) > maxTargets {
+			return list
+		}
+		if long = long || len(quoted) > 6*pipeline.MaxText; long {
 			return list
 		}
 		text, _ := jsontext.AppendUnquote(nil, quoted) // bad text is replaced: it then names no call
