@@ -27,7 +27,7 @@ type outlet struct {
 }
 
 // lastPatience is how long a write waits when the program is to end.
-const lastPatience = time.Second
+const lastPatience = 3 * time.Second
 
 // errUnread says that output was dropped.
 var errUnread = errors.New("nobody reads it")
