@@ -3,9 +3,11 @@ package soak
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"sync"
 
+	"github.com/kandev/assent/internal/host/audit"
 	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/internal/host/process"
 	"github.com/kandev/assent/pipeline"
@@ -152,6 +154,25 @@ func (w watcher) Decided(_ context.Context, d process.Decided) {
 func (w watcher) Asked(_ context.Context, q process.Question) {
 	if wire := w.wireOf(q.Instance); wire != nil {
 		wire.waits(q.Session, q.ToolCall)
+	}
+}
+
+// Fired implements [process.NetWatcher]. An agent that was cancelled or stopped
+// does not make the calls that it was just allowed, so the tripwire may fire; the
+// demo agent always lists the tools, so no other net may.
+func (w watcher) Fired(_ context.Context, f process.Fired) {
+	w.totals.ending("a net fired: " + string(f.Reason))
+	if wire := w.wireOf(f.Instance); f.Net != audit.Tripwire || wire == nil || wire.behaved() {
+		w.totals.violation(fmt.Sprintf("a net fired for no reason: %s (%s)", f.Net, f.Reason))
+	}
+}
+
+// Unasked implements [process.NetWatcher]. The demo agent always asks, but a call
+// that is on its way when its turn is cancelled can arrive after its own end.
+func (w watcher) Unasked(_ context.Context, u process.Unasked) {
+	w.totals.ending("a call arrived late")
+	if wire := w.wireOf(u.Instance); wire == nil || wire.behaved() {
+		w.totals.violation("a call is said to be unasked")
 	}
 }
 

@@ -14,7 +14,7 @@ type totals struct {
 	mu         sync.Mutex
 	count      map[string]int // of what happened, by the words of the report
 	answers    map[string]int // on the wire, by the kind of the option
-	endings    map[string]int // how waiting offers ended
+	endings    map[string]int // how offers ended, and which nets fired, as the host says
 	replies    map[string]int // what people who answered were told
 	violations map[string]int
 }
@@ -83,7 +83,7 @@ func (t *totals) print(w io.Writer, took time.Duration) {
 	for _, part := range []struct {
 		title string
 		of    map[string]int
-	}{{"answers on the wire", t.answers}, {"how waiting offers ended", t.endings}, {"what people were told", t.replies}} {
+	}{{"answers on the wire", t.answers}, {"what the host said", t.endings}, {"what people were told", t.replies}} {
 		_, _ = fmt.Fprintf(w, "%s\n", part.title)
 		for _, what := range slices.Sorted(maps.Keys(part.of)) {
 			row(w, "  "+what, "%8d", part.of[what])

@@ -25,6 +25,7 @@ type wire struct {
 	prompts map[string]string // the session of each turn under way, by our request's id
 	seen    int               // offers so far
 	ending  bool              // the host is stopping the agent
+	cancels bool              // a session was cancelled
 	alarms  []alarm
 }
 
@@ -137,6 +138,7 @@ func (w *wire) Client(line []byte) error {
 	case "session/prompt":
 		w.prompts[string(f.ID)] = f.Params.SessionID
 	case "session/cancel":
+		w.cancels = true
 		w.all.add(countCancels, 1)
 	case "":
 		w.answered(string(f.ID), line)
@@ -223,6 +225,13 @@ func (w *wire) stopping() {
 	for _, o := range w.offers {
 		o.owed = o.waits
 	}
+}
+
+// behaved says whether the agent was left to do all that it asked for, so far.
+func (w *wire) behaved() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !w.cancels && !w.ending
 }
 
 // after is closed when so many offers were made, or none will be any more.

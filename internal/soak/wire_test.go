@@ -117,6 +117,15 @@ func TestTheFiguresHaveToMatch(t *testing.T) {
 	assert.Equal(t, []string{"2 offers, but 1 answers and 0 offers of agents that were gone"}, violations(all))
 }
 
+func TestAnAgentThatIsDisturbed(t *testing.T) {
+	w, _ := played(">"+line(prompts, "4"), "<"+line(asks, "0"))
+	assert.True(t, w.behaved())
+	w.stopping()
+	assert.False(t, w.behaved())
+	w, _ = played(`>{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}`)
+	assert.False(t, w.behaved())
+}
+
 func TestAlarms(t *testing.T) {
 	w, _ := played("<" + line(asks, "0"))
 	rung := func(c <-chan struct{}) bool {
