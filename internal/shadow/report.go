@@ -71,9 +71,8 @@ func (w *watch) report(act demoagent.Act) Report {
 
 func (w *watch) asks(session string) (asks []Ask) {
 	for _, d := range w.decided {
-		if d.Session == session {
-			verdict := d.Result.Decision.Verdict
-			asks = append(asks, Ask{Automatic: verdict == pipeline.Select, Allowed: w.allowed[d.Number], Reason: d.Result.Decision.Reason})
+		if d.session == session {
+			asks = append(asks, Ask{Automatic: d.Verdict == pipeline.Select, Allowed: w.allowed[d.number], Reason: d.Reason})
 		}
 	}
 	return asks

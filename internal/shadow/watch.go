@@ -20,12 +20,19 @@ type watch struct {
 // notes are what is noted of one act.
 type notes struct {
 	sessions []*process.Session
-	decided  []process.Decided
+	decided  []decision
 	allowed  map[uint64]bool // by a person, by the number of the offer
 	fired    []process.Fired
 	unasked  int
 	listed   map[endpoint.SessionID]int
 	arrived  map[endpoint.SessionID]int
+}
+
+// decision is what is noted of one, without its frame.
+type decision struct {
+	session string
+	number  uint64
+	pipeline.Decision
 }
 
 func newWatch(next process.Watcher) *watch {
@@ -51,7 +58,7 @@ func (w *watch) begin(s *process.Session) {
 // Decided implements [process.Watcher].
 func (w *watch) Decided(ctx context.Context, d process.Decided) {
 	w.mu.Lock()
-	w.decided = append(w.decided, d)
+	w.decided = append(w.decided, decision{d.Session, d.Number, d.Result.Decision})
 	w.mu.Unlock()
 	w.Watcher.Decided(ctx, d)
 }
