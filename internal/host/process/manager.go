@@ -21,14 +21,16 @@ import (
 
 // Timeouts bound what a manager waits for. A zero field means its default.
 type Timeouts struct {
-	// Initialize and Session: the answers to initialize and to session requests.
-	// Agents started through a package runner may be downloaded first.
+	// Initialize and Session: the answers to initialize and to session requests,
+	// two minutes each: agents started through a package runner may be downloaded
+	// first.
 	Initialize, Session time.Duration
 	// Close: from the end of its input to SIGTERM. Term: from there to SIGKILL.
+	// Three seconds each.
 	Close, Term time.Duration
 
 	// drain: how long output is still read after the process has gone, since a
-	// process that it left behind may hold its stdout open for ever.
+	// process that it left behind may hold its stdout open for ever. One second.
 	drain time.Duration
 }
 
@@ -119,7 +121,9 @@ type Launch struct {
 }
 
 // Start starts an agent and shakes hands with it. When it fails nothing of the
-// instance is left. Ctx bounds the start alone.
+// instance is left: the error is a [*StartError], an [*ExitError] or a
+// [*HandshakeError], [ErrStopped] after [Manager.Stop], or says what is wrong with
+// the launch. Ctx bounds the start alone.
 func (m *Manager) Start(ctx context.Context, l Launch) (*Instance, error) {
 	i, err := m.newInstance(ctx, l)
 	if err != nil {
