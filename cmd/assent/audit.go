@@ -26,9 +26,12 @@ type auditCommand struct {
 	Verdict  []string          `help:"Only these verdicts: select, pend, cancel." placeholder:"VERDICT" enum:"select,pend,cancel"`
 	Stage    []pipeline.Name   `help:"Only what these stages said." placeholder:"STAGE"`
 	Reason   []pipeline.Reason `help:"Only these reasons." placeholder:"REASON"`
+	Server   []string          `help:"Only tools of these servers." placeholder:"SERVER"`
 	Tool     []string          `help:"Only these tools." placeholder:"TOOL"`
 	Agent    []pipeline.Agent  `help:"Only these agents." placeholder:"ID"`
+	RunID    []string          `name:"run" help:"Only these runs of the host: instances are numbered anew in each." placeholder:"RUN"`
 	Instance []string          `help:"Only these agent instances." placeholder:"INSTANCE"`
+	Request  []string          `help:"Only the decisions and answers with these request ids." placeholder:"ID"`
 	Session  []string          `help:"Only this session. The flag can be given again." placeholder:"SESSION" sep:"none"`
 }
 
@@ -75,7 +78,7 @@ func parseAgo(s string) (ago time.Duration, err error) {
 func (c *auditCommand) filter() audit.Filter {
 	f := audit.Filter{
 		Since: c.Since.Time, Until: c.Until.Time, Events: c.Event, Stages: c.Stage, Reasons: c.Reason,
-		Tools: c.Tool, Agents: c.Agent, Instances: c.Instance, Sessions: c.Session,
+		Servers: c.Server, Tools: c.Tool, Agents: c.Agent, Runs: c.RunID, Instances: c.Instance, Requests: c.Request, Sessions: c.Session,
 	}
 	for _, name := range c.Verdict {
 		for _, v := range []pipeline.Verdict{pipeline.Select, pipeline.Pend, pipeline.Cancel} {

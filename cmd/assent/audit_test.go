@@ -36,6 +36,13 @@ func auditFile(t *testing.T) string {
 	return path
 }
 
+// runOf is the run that wrote an audit file.
+func runOf(t *testing.T, path string) (run string) {
+	t.Helper()
+	require.NoError(t, audit.Read(path, func(l audit.Line) error { run = l.Record.Run; return l.Err }))
+	return run
+}
+
 func TestAuditTable(t *testing.T) {
 	code, out, errs := runIt(t, "audit", auditFile(t))
 	require.Equal(t, exitGood, code, errs)
@@ -75,9 +82,15 @@ func TestAuditFilters(t *testing.T) {
 		"--event net":                       1,
 		"--reason name_absent":              1,
 		"--stage option":                    1,
+		"--server kandev":                   1,
+		"--server other":                    0,
 		"--tool list_tasks":                 1,
 		"--agent codex-acp":                 2,
 		"--instance 1":                      2,
+		"--request 2":                       2,
+		"--request 3":                       0,
+		"--run another":                     0,
+		"--run " + runOf(t, path):           4,
 		"--session s,1":                     1,
 		"--instance 2 --verdict pend":       1,
 	} {
