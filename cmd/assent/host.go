@@ -10,11 +10,9 @@ import (
 	"time"
 
 	"github.com/kandev/assent/internal/display"
-	"github.com/kandev/assent/internal/host/audit"
 	"github.com/kandev/assent/internal/host/config"
 	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/internal/host/process"
-	"github.com/kandev/assent/internal/host/telemetry"
 	"github.com/kandev/assent/internal/record"
 )
 
@@ -29,9 +27,7 @@ type host struct {
 	ledger   *ledger
 	terminal *terminal // nil when nobody is asked
 	record   *record.Writer
-
-	audit     *audit.Log           // nil when none is kept
-	telemetry *telemetry.Telemetry // nil when it is switched off
+	books    books
 
 	instance *process.Instance
 	session  *process.Session
@@ -77,12 +73,12 @@ func newHost(a *app, c *runCommand, l process.Launch, prompts []string) (*host, 
 	if _, ok := set.For(config.InstanceConfig{Agent: l.Config.Agent}.PipelineInstance()); !ok && l.Config.Agent != "" {
 		a.say(fmt.Sprintf("no dialect knows the agent %q: it is asked about unless its requests name the tool", l.Config.Agent))
 	}
-	if err := h.openBooks(); err != nil {
+	if h.books, err = openBooks(a, c.Audit); err != nil {
 		return nil, err
 	}
 	h.manager, err = process.NewManager(process.Options{
 		Pipelines: pipelines, Dialects: set, Store: h.store, Watcher: h.screen, Logger: a.logger, Version: hostVersion(),
-		Audit: h.audit, Telemetry: h.telemetry,
+		Audit: h.books.audit, Telemetry: h.books.telemetry,
 	})
 	return h, err
 }
@@ -90,18 +86,11 @@ func newHost(a *app, c *runCommand, l process.Launch, prompts []string) (*host, 
 // newSurface asks in the terminal, if there is one and nothing else was said.
 func (h *host) newSurface() surface {
 	h.store.Attach(pending.Scope{}) // for as long as the store
-	answer := h.command.OnPending
-	if answer == "" && isTerminal(h.app) {
+	if h.command.OnPending == "" && isTerminal(h.app) {
 		h.terminal = newTerminal(h.screen, h.store, func() { discardTyped(h.app.stdin) })
 		return h.terminal
 	}
-	p := &policy{answer: orElse(answer, "cancel"), screen: h.screen, store: h.store, tell: func() {}}
-	if answer == "" {
-		p.tell = func() {
-			h.app.say("this is no terminal, so what nobody decides is cancelled (--on-pending allow|reject|cancel)")
-		}
-	}
-	return p
+	return h.command.policy(h.app, h.screen, h.store, "this is no terminal, so ")
 }
 
 // typedLines reads the person's lines. The goroutine stays with the process: a
@@ -135,7 +124,7 @@ func (h *host) run() error {
 		h.stop()
 	}
 	h.store.Close()
-	return h.finish(h.closeBooks(err))
+	return h.finish(h.books.close(h.app, err))
 }
 
 // hurry lets nothing that the end needs wait for ever: output that nobody reads is

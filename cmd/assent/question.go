@@ -135,6 +135,16 @@ type policy struct {
 	tell func()
 }
 
+// policy is the one that --on-pending names. Without the flag it cancels, and says
+// so once, behind the reason why nobody is asked.
+func (c *runCommand) policy(a *app, s *screen, store *pending.Store, why string) *policy {
+	return &policy{answer: orElse(c.OnPending, "cancel"), screen: s, store: store, tell: func() {
+		if c.OnPending == "" {
+			a.say(why + "what nobody decides is cancelled (--on-pending allow|reject|cancel)")
+		}
+	}}
+}
+
 // asked answers at once.
 func (p *policy) asked(q process.Question) {
 	p.once.Do(p.tell)

@@ -30,8 +30,8 @@ func (c *runCommand) shadow(a *app, agent process.Command) error {
 	if err != nil {
 		return err
 	}
-	books := &host{app: a, command: c}
-	if err := books.openBooks(); err != nil {
+	books, err := openBooks(a, c.Audit)
+	if err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), stopSignals...)
@@ -55,17 +55,13 @@ func (c *runCommand) shadow(a *app, agent process.Command) error {
 	if ctx.Err() != nil {
 		err = errInterrupted
 	}
-	return books.closeBooks(explain(err))
+	return books.close(a, explain(err))
 }
 
 // shadowPolicy answers what waits: nobody can follow four agents by typing.
 func (c *runCommand) shadowPolicy(a *app, s *screen, store *pending.Store) surface {
 	store.Attach(pending.Scope{})
-	return &policy{answer: orElse(c.OnPending, "cancel"), screen: s, store: store, tell: func() {
-		if c.OnPending == "" {
-			a.say("what nobody decides is cancelled (--on-pending allow|reject|cancel)")
-		}
-	}}
+	return c.policy(a, s, store, "")
 }
 
 // playAll plays each act, says how it ended, and sums up.
