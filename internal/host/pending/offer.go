@@ -131,12 +131,6 @@ type Outcome struct {
 	Waited time.Duration
 }
 
-// Decision is the outcome as a decision of the pipeline, which [acp.Offer] turns
-// into an answer line.
-func (o Outcome) Decision() pipeline.Decision {
-	return pipeline.Decision{Verdict: o.Verdict, Option: o.Option, Reason: o.Reason}
-}
-
 // LogValue is what a log may say about an outcome. The option id is left out.
 func (o Outcome) LogValue() slog.Value {
 	return slog.GroupValue(
