@@ -96,7 +96,7 @@ func TestArrivalsAreToldWhateverBecomesOfThem(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, r.IsError)
 	_, arrivals := b.seen.of(s.ID())
-	assert.Equal(t, []Arrival{{Tool: "no_such_tool"}, {Tool: "create_task_kandev"}}, arrivals, "ids that are no string or too long are dropped")
+	assert.Equal(t, []Arrival{{Tool: "no_such_tool"}, {Tool: "create_task_kandev", Unmatchable: true}}, arrivals, "ids that are no string or too long match nothing")
 }
 
 func TestNoObserverAndNoLoggerIsFine(t *testing.T) {

@@ -29,6 +29,9 @@ type Arrival struct {
 	// CallID is _meta.callId: Codex sends the toolCallId of ACP there (codex-acp
 	// 2.6.0). Empty when it was not sent.
 	CallID string
+	// Unmatchable: a call id was sent that is no string or too long, so it is the
+	// id of no call that could be known.
+	Unmatchable bool
 }
 
 // maxArrivalText bounds the texts of an [Arrival] in bytes. A longer one could
@@ -36,13 +39,18 @@ type Arrival struct {
 const maxArrivalText = 512
 
 func newArrival(p *mcp.CallToolParamsRaw) Arrival {
+	var a Arrival
 	text := func(v any) string {
-		if s, ok := v.(string); ok && len(s) <= maxArrivalText {
-			return s
+		s, ok := v.(string)
+		if ok = ok && len(s) <= maxArrivalText; !ok && v != nil {
+			a.Unmatchable = true
+			return ""
 		}
-		return ""
+		return s
 	}
-	return Arrival{Tool: text(p.Name), ToolUseID: text(p.Meta["claudecode/toolUseId"]), CallID: text(p.Meta["callId"])}
+	a.Tool = text(p.Name)
+	a.ToolUseID, a.CallID = text(p.Meta["claudecode/toolUseId"]), text(p.Meta["callId"])
+	return a
 }
 
 // newServer makes the MCP server of one session.

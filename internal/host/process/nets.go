@@ -26,6 +26,9 @@ const (
 	// ReasonEndpointUnreachable: an approved call of this session failed because
 	// the endpoint itself cannot be reached.
 	ReasonEndpointUnreachable pipeline.Reason = "injected_server_unreachable"
+	// ReasonIDTooLong: the id of the call or its session is longer than any that
+	// could be followed to the endpoint.
+	ReasonIDTooLong pipeline.Reason = "call_id_too_long"
 	// ReasonTooManyAwaited: so many approved calls of this session have not ended
 	// that no further one could be watched.
 	ReasonTooManyAwaited pipeline.Reason = "too_many_calls_awaited"
@@ -59,6 +62,8 @@ func (i *Instance) guard(o *acp.Offer, r pipeline.Result) pipeline.Result {
 		return askInstead(r, ReasonTripwireFired)
 	case automatic && held != "":
 		return askInstead(r, held)
+	case automatic && tooLong(o):
+		return askInstead(r, ReasonIDTooLong)
 	case automatic && r.Facts.Injected && !i.hasSecret(o.Request.SessionID): // it could not be watched
 		return askInstead(r, stages.ReasonNoSessionSecret)
 	}
@@ -66,6 +71,14 @@ func (i *Instance) guard(o *acp.Offer, r pipeline.Result) pipeline.Result {
 		return askInstead(r, ReasonTooManyAwaited)
 	}
 	return r
+}
+
+// maxFollowed is the longest id in bytes that is followed; real ones have some
+// forty.
+const maxFollowed = 512
+
+func tooLong(o *acp.Offer) bool {
+	return len(o.Request.SessionID) > maxFollowed || len(o.Request.Call.ID) > maxFollowed
 }
 
 // askInstead keeps what was learned and asks a person.
@@ -80,7 +93,7 @@ func allows(kind string) bool { return kind == pipeline.AllowOnce || kind == pip
 // It is false when it cannot be watched.
 func (i *Instance) expect(o *acp.Offer, id pipeline.Identity, option int, automatic bool) bool {
 	kind := o.Request.Options[option].Kind
-	if i.endpoint == nil || !allows(kind) {
+	if i.endpoint == nil || !allows(kind) || tooLong(o) {
 		return true
 	}
 	session, call := o.Request.SessionID, o.Request.Call.ID
@@ -119,10 +132,9 @@ func (i *Instance) hasSecret(session string) bool {
 func (i *Instance) arrived(id endpoint.SessionID, a endpoint.Arrival) {
 	session, ok := i.contacts.owner(id)
 	arrival := nets.Arrival{Tool: a.Tool, IDs: []string{a.ToolUseID, a.CallID}}
-	if ok && i.nets.wire.Arrived(session, arrival) {
-		return
-	}
-	if i.nets.asked.accounts(session, arrival) {
+	switch {
+	case a.Unmatchable:
+	case ok && i.nets.wire.Arrived(session, arrival), i.nets.asked.accounts(session, arrival):
 		return
 	}
 	tool, _ := pipeline.NewIdentity(pipeline.ClaimTool(i.config.ReservedName, pipeline.FlatName(a.Tool)))

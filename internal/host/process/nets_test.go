@@ -146,6 +146,7 @@ func TestTheTripwire(t *testing.T) {
 		"its end is written with escapes":   {"", "", "", "escaped", false, false, tripped, tripped, ReasonTripwireFired},
 		"another tool arrives":              {"own", another, "", "completed", false, false, tripped, tripped, ReasonTripwireFired},
 		"another call arrives":              {"own", listTool, "c9", "completed", false, false, tripped, tripped, ReasonTripwireFired},
+		"a call with an endless id arrives": {"own", listTool, strings.Repeat("c", 600), "completed", false, false, tripped, tripped, ReasonTripwireFired},
 		"it arrives in another session":     {"other", listTool, "c1", "completed", false, false, tripped, tripped, ReasonTripwireFired},
 		"the endpoint is down":              {"", "", "", "failed", false, true, "pend injected_server_unreachable", approved, ReasonEndpointUnreachable},
 		"the endpoint is down, yet it ran":  {"", "", "", "completed", false, true, tripped, tripped, ReasonTripwireFired},

@@ -2,6 +2,7 @@ package process
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/go-json-experiment/json"
@@ -114,9 +115,29 @@ func (i *Instance) openSession(ctx context.Context, method, id, cwd string) (*Se
 	})
 	if err != nil {
 		i.revoke(secret)
+		i.gaveUp(method, id, err)
 		return nil, err
 	}
 	return session, nil
+}
+
+// gaveUp takes a session's standing at the endpoint away when a request that
+// changes its servers was given up and not refused: the agent may still do it,
+// and then nobody knows with which list the session goes on.
+func (i *Instance) gaveUp(method, id string, err error) {
+	if refused := (*RPCError)(nil); errors.As(err, &refused) || method != acp.MethodLoad && method != acp.MethodResume {
+		return
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	s := i.sessions[id]
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i.revoke(s.secret)
+	s.secret = nil
 }
 
 // sessionServers makes the server list of one session request, and the secret.
