@@ -32,7 +32,7 @@ func TestL25_NoManagerWithoutAnybodyToAsk(t *testing.T) {
 }
 
 func TestStartsThatFail(t *testing.T) {
-	short := func(o *Options, _ *Launch) { o.Timeouts.Initialize = 200 * time.Millisecond }
+	short := func(o *Options, _ *Launch) { o.Timeouts.Initialize = 3 * time.Second }
 	for name, test := range map[string]struct {
 		agent  string
 		change func(*Options, *Launch)
@@ -44,7 +44,7 @@ func TestStartsThatFail(t *testing.T) {
 		"no such directory": {"", func(_ *Options, l *Launch) { l.Command.Dir = "/assent/no/such" },
 			`process: cannot start "process.test": no such file or directory`, ""},
 		"dies at start":         {"dies at start", nil, "process: the agent ended by itself: exit status 3", `\x1b[31mno such licence\u202e`},
-		"never answers":         {"never answers", short, "process: the agent did not answer initialize within 200ms", "please log in first"},
+		"never answers":         {"never answers", short, "process: the agent did not answer initialize within 3s", "please log in first"},
 		"answers with garbage":  {"answers with garbage", nil, "process: the agent's answer to initialize is malformed", ""},
 		"answers with an error": {"answers with an error", nil, "process: the agent answered initialize with error -32000", ""},
 		"another version":       {"another version", nil, "process: the agent speaks version 7 of the Agent Client Protocol, not 1", ""},
