@@ -64,6 +64,11 @@ type Message struct {
 // [ErrBatch]; none of them is fatal. The message points into the line, the offer
 // does not.
 func (d *Decoder) FromAgent(line []byte) (Message, error) {
+	if f, ok := quickFrame(line); ok {
+		if o := (&Offer{ID: f.ID}); quickOffer(f, &o.Request) {
+			return Message{Frame: f, Offer: d.complete(o)}, nil
+		}
+	}
 	f, err := Peek(line)
 	if err != nil {
 		return Message{}, err
@@ -121,7 +126,13 @@ func (d *Decoder) offer(f Frame) (*Offer, error) {
 		d.nameSeen = d.nameSeen || carriesName(f)
 		d.mu.Unlock()
 		return &Offer{ID: f.ID, Reason: ReasonUnreadable}, nil
-	case len(o.Request.Options) == 0:
+	}
+	return d.complete(o), nil
+}
+
+// complete joins a decoded offer with what is known of its call and session.
+func (d *Decoder) complete(o *Offer) *Offer {
+	if len(o.Request.Options) == 0 {
 		o.Reason = ReasonNoOptions
 	}
 	d.mu.Lock()
@@ -131,7 +142,7 @@ func (d *Decoder) offer(f Frame) (*Offer, error) {
 	o.Request.Session = d.sessions.snapshot(o.Request.SessionID, d.every)
 	o.Request.Session.NameSeen = d.nameSeen
 	d.nameSeen = d.nameSeen || named
-	return o, nil
+	return o
 }
 
 // carriesName says whether a tool call that an unreadable offer may be about has

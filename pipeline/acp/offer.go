@@ -133,25 +133,27 @@ func readOffer(f Frame, req *pipeline.Request) error {
 }
 
 func (r *reading) offer(req *pipeline.Request, shape *offerShape) error {
-	return r.params(func(key []byte) (err error) {
-		switch string(key) {
-		case "sessionId":
-			shape.session = true
-			req.SessionID, err = r.required()
-		case "toolCall":
-			shape.toolCall, shape.needsCall = true, true
-			err = r.toolCall(&req.Call, shape)
-		case "subject":
-			shape.subject = true
-			err = r.subject(&req.Call, shape)
-		case "options":
-			shape.options = true
-			req.Options, err = r.offered()
-		case "_meta":
-			req.Meta = r.meta(0)
-		}
-		return err
-	})
+	return r.params(func(key []byte) error { return r.offerMember(key, req, shape) })
+}
+
+func (r *reading) offerMember(key []byte, req *pipeline.Request, shape *offerShape) (err error) {
+	switch string(key) {
+	case "sessionId":
+		shape.session = true
+		req.SessionID, err = r.required()
+	case "toolCall":
+		shape.toolCall, shape.needsCall = true, true
+		err = r.toolCall(&req.Call, shape)
+	case "subject":
+		shape.subject = true
+		err = r.subject(&req.Call, shape)
+	case "options":
+		shape.options = true
+		req.Options, err = r.offered()
+	case "_meta":
+		req.Meta = r.meta(0)
+	}
+	return err
 }
 
 // subject is what ACP v2 asks about. Only the type tool_call is a tool call.

@@ -18,6 +18,12 @@ func specials(x uint64) uint64 {
 	return ((x-ones*' ')&^x | (quote-ones)&^quote | (slash-ones)&^slash) & highs
 }
 
+// marks is specials without the control characters.
+func marks(x uint64) uint64 {
+	quote, slash := x^(ones*'"'), x^(ones*'\\')
+	return ((quote-ones)&^quote | (slash-ones)&^slash) & highs
+}
+
 // stringEnd is where the string ends whose first byte behind the quote is at i:
 // the place behind its closing quote, or -1, and whether it has escapes. Whether
 // the string is good is not its business.
@@ -26,7 +32,7 @@ func stringEnd(b []byte, i int) (end int, escaped bool) {
 		if i+8 > len(b) {
 			break
 		}
-		mask := specials(binary.LittleEndian.Uint64(b[i:]))
+		mask := marks(binary.LittleEndian.Uint64(b[i:]))
 		if mask == 0 {
 			i += 8
 			continue
