@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 var planted = []place{
 	inTitle, inLaterTitle, inCommand, inPath, inURL, inLabel, inOptionKind, inArguments, inContent, inMeta, inToolName, inDialectName,
 	inKind, inMessage, inNoise, inBatch, inUnreadable, inMethod, inRPCError, inStderr, inStageError, inServerHeader,
-	inServerURL, inServerEnv, inServerArgs, inAgentEnv, inAgentArgs, inWrongBearer, inMCPArguments, inMCPPath, inPanic,
+	inServerURL, inServerEnv, inServerArgs, inAgentEnv, inAgentArgs, inWrongBearer, inMCPTool, inMCPArguments, inMCPPath, inPanic,
 	inOTLPHeader, inOTLPURL, inWrongAnswer, inWrongRequest, inUnseenOption, inPlainTitle, inPlainArguments, inStartupFailed, inCallID,
 }
 

@@ -69,6 +69,8 @@ func logged() []removal {
 		method("internal/host/config/codex.go", "l CodexLaunch", "LogValue"),
 		method("internal/host/endpoint/session.go", "s *Session", "Format"),
 		method("internal/host/process/child.go", "c Command", "Format"),
+		method("internal/host/process/child.go", "c Command", "LogValue"),
+		{"a tool name that was mended", "internal/host/process/nets.go", `pipeline.ClaimTool(i.config.ReservedName, a.Tool)`, `pipeline.ClaimTool(i.config.ReservedName, pipeline.FlatName(a.Tool))`},
 		method(question, "q Question", "Format"),
 		method(question, "q Question", "LogValue"),
 		method(question, "a Action", "Format"),

@@ -147,7 +147,7 @@ func (s *stand) run() {
 		Command: command(), Config: settings(), Recorder: s.recorder,
 		Endpoint: &endpoint.Options{Logger: s.log, Observer: s, Tools: append(endpoint.TaskTools(endpoint.NewTaskList()), panics())},
 	}
-	s.logs.add(written(launch.Command))
+	s.text("command", launch.Command)
 	s.value("config", launch.Config)
 	instance, err := s.manager.Start(s.t.Context(), launch)
 	require.NoError(s.t, err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,6 +30,9 @@ type Command struct {
 func (c Command) Format(f fmt.State, _ rune) {
 	_, _ = fmt.Fprintf(f, "{%q, %d args, %d env}", filepath.Base(c.Path), len(c.Args), len(c.Env))
 }
+
+// LogValue is the program's name alone, for the same reason.
+func (c Command) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(c)) }
 
 // program is what to start. A path is the caller's, not one below Dir.
 func (c Command) program() string {

@@ -40,6 +40,7 @@ type Instance struct {
 	child *child
 	conn  *conn
 	mute  atomic.Bool // nobody is left to be answered
+	owed  owed
 	agent agentInfo
 
 	contacts contacts
@@ -145,8 +146,9 @@ func (i *Instance) supervise(read, written <-chan struct{}) {
 func (i *Instance) wind(stopped bool) {
 	i.mute.Store(!stopped)
 	i.manager.options.Store.DropInstance(i.id)
-	i.conn.out.close()
 	i.cancel(ErrEnded)
+	i.owed.wait() // an answer that was given just before is on its way
+	i.conn.out.close()
 }
 
 func (i *Instance) endCause() error {

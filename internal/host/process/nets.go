@@ -137,7 +137,7 @@ func (i *Instance) arrived(id endpoint.SessionID, a endpoint.Arrival) {
 	case ok && i.nets.wire.Arrived(session, arrival), i.nets.asked.accounts(session, arrival):
 		return
 	}
-	tool, _ := pipeline.NewIdentity(pipeline.ClaimTool(i.config.ReservedName, pipeline.FlatName(a.Tool)))
+	tool, _ := pipeline.NewIdentity(pipeline.ClaimTool(i.config.ReservedName, a.Tool)) // as it was called: a mended name has passed no parser
 	i.unasked(Unasked{Instance: i.id, Session: session, Tool: tool})
 }
 

@@ -36,6 +36,7 @@ func (w *openOffer) deliver(out pending.Outcome) error {
 	}
 	w.mu.Lock()
 	a.Sent = w.instance.sendOutcome(w, out)
+	w.instance.owed.paid()
 	told := w.told
 	if !told {
 		w.ended = &a
@@ -87,6 +88,7 @@ func (w *openOffer) register(o *acp.Offer, r pipeline.Result, hint pipeline.Opti
 	if tooLargeToWait(&o.Request) {
 		return pending.Key{}, pending.ReasonTooLarge
 	}
+	i.owed.more()
 	id, err := i.manager.options.Store.Register(pending.Offer{
 		Instance: i.id, ID: acp.NewID(o.ID.Key()), Request: &o.Request,
 		Result: r, Hint: hint, Line: line, Deliver: w.deliver,
@@ -94,6 +96,7 @@ func (w *openOffer) register(o *acp.Offer, r pipeline.Result, hint pipeline.Opti
 	if err == nil {
 		return pending.Key{Instance: i.id, Session: o.Request.SessionID, Request: id}, ""
 	}
+	i.owed.paid()
 	refused, ok := errors.AsType[pending.Error](err)
 	if !ok || refused.Reason == "" { // cannot happen
 		i.log.Error("an offer was not taken", "offer", w.number)
