@@ -45,6 +45,7 @@ type Frame struct {
 
 	params, result, failure []byte
 	repeated                bool // a top-level member that counts is there twice
+	badID                   bool // the id that counts is no JSON
 	deep                    bool // nested deeper than the decoder goes
 }
 
@@ -91,7 +92,7 @@ func Peek(line []byte) (Frame, error) {
 	if !s.done() {
 		return Frame{}, ErrNoise
 	}
-	if f.ID.Present() && !wellFormed([]byte(f.ID.text)) {
+	if f.badID {
 		return Frame{}, ErrNoise // such an answer would be no JSON either
 	}
 	f.deep = s.deepest > maxDepth
@@ -112,7 +113,7 @@ func (f *Frame) place(s *scanner) (bit uint8) {
 	value := s.value
 	switch {
 	case s.keyIs("id"):
-		f.ID = newID(value)
+		f.ID, f.badID = newID(value), !wellFormed(value)
 		return bitID
 	case s.keyIs("method"):
 		if m := methodName(value); rank(m) >= rank(f.Method) { // of two methods the careful reading
