@@ -154,18 +154,25 @@ func (p plain) decide(req *pipeline.Request) (pipeline.Verdict, int) {
 
 func (p plain) identify(call *pipeline.ToolCall) (server, tool string, ok bool) {
 	name, given := call.Name.Value()
-	if call.Contradictory || !given {
+	if call.Contradictory || call.OtherSubject || !given {
 		return "", "", false
 	}
 	server, tool, reason := pipeline.ParseQualifiedName(name)
 	if reason != pipeline.ReasonQualified {
 		return "", "", false
 	}
-	claude := call.Meta.Get("claudeCode")
-	if claimed, is := claude.Get("toolName").Text(); !is || claimed != name {
+	if call.Meta.Given() && call.Meta.Kind() != pipeline.MetaObject {
 		return "", "", false
 	}
-	if serving := claude.Get("mcpServer"); serving.Given() {
+	claude := call.Meta.Get("claudeCode")
+	if kind := claude.Kind(); kind != pipeline.MetaAbsent && kind != pipeline.MetaObject {
+		return "", "", false
+	}
+	toolName := claude.Get("toolName")
+	if claimed, is := toolName.Text(); toolName.Kind() != pipeline.MetaAbsent && (!is || claimed != name) {
+		return "", "", false
+	}
+	if serving := claude.Get("mcpServer"); serving.Kind() != pipeline.MetaAbsent {
 		by, _ := serving.Get("name").Text()
 		source, _ := serving.Get("source").Text()
 		if by != server || source != "dynamic" {
