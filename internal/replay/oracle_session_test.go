@@ -79,7 +79,7 @@ func (o *oracle) twoSessions(top *node) {
 // idKey: two spellings of one string are one id; a number is its digits. Bytes
 // that are no text become U+FFFD.
 func idKey(id *node) string {
-	raw := strings.ToValidUTF8(id.raw, "\ufffd")
+	raw := string([]rune(id.raw))
 	if id.kind != '"' {
 		return raw
 	}
@@ -91,7 +91,7 @@ func idKey(id *node) string {
 
 // shownID is an id as it came; one that was no text as what is left of it.
 func shownID(raw string) string {
-	raw = strings.ToValidUTF8(raw, "\ufffd")
+	raw = string([]rune(raw))
 	if raw[0] == '"' {
 		if text, _ := unquote(raw[1 : len(raw)-1]); strings.Contains(text, "\ufffd") {
 			return text
