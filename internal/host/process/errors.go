@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"os"
 	"time"
+
+	"github.com/kandev/assent/internal/host/child"
 )
 
 var (
@@ -56,18 +58,7 @@ func ended(err error) error {
 }
 
 // StartError says that the agent's program could not be started.
-type StartError struct {
-	Program string
-	Err     error
-}
-
-// Error names the program and what is wrong.
-func (e *StartError) Error() string {
-	return fmt.Sprintf("process: cannot start %q: %v", e.Program, e.Err)
-}
-
-// Unwrap is what is wrong.
-func (e *StartError) Unwrap() error { return e.Err }
+type StartError = child.StartError
 
 // HandshakeError says that an agent was started but could not be talked to. It
 // has been stopped.

@@ -269,3 +269,12 @@ const (
 	selectedA   = `{"jsonrpc":"2.0","id":%s,"result":{"outcome":{"outcome":"selected","optionId":"a"}}}`
 	isCancelled = `{"jsonrpc":"2.0","id":%s,"result":{"outcome":{"outcome":"cancelled"}}}`
 )
+
+// kill kills the agent's process alone.
+func kill(i *Instance) error {
+	p, err := os.FindProcess(i.child.Pid())
+	if err == nil {
+		err = p.Kill()
+	}
+	return err
+}

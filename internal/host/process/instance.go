@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/kandev/assent/dialects"
+	"github.com/kandev/assent/internal/host/child"
 	"github.com/kandev/assent/internal/host/config"
 	"github.com/kandev/assent/internal/host/endpoint"
 	"github.com/kandev/assent/internal/host/pending"
@@ -37,7 +38,7 @@ type Instance struct {
 	secrets  *secrets
 	log      *slog.Logger
 
-	child *child
+	child *child.Child
 	conn  *conn
 	mute  atomic.Bool // nobody is left to be answered
 	owed  owed
@@ -83,17 +84,17 @@ func (i *Instance) Err() error {
 
 // launch starts the process and the goroutines around it.
 func (i *Instance) launch(c Command) error {
-	p, err := startChild(c, i.manager.options.Timeouts.drain)
+	p, err := child.Start(c, child.Options{Drain: i.manager.options.Timeouts.drain})
 	if err != nil {
 		return err
 	}
 	i.mu.Lock()
 	i.child = p
 	i.mu.Unlock()
-	i.log.Info("agent started", "pid", p.cmd.Process.Pid, "settings", i.config)
+	i.log.Info("agent started", "pid", p.Pid(), "settings", i.config)
 	read, written := make(chan struct{}), make(chan struct{})
-	go func() { defer close(read); i.conn.read(p.stdout); i.end(ErrOutputClosed) }()
-	go func() { defer close(written); i.conn.write(p.stdin) }()
+	go func() { defer close(read); i.conn.read(p.Stdout); i.end(ErrOutputClosed) }()
+	go func() { defer close(written); i.conn.write(p.Stdin) }()
 	go i.supervise(read, written)
 	return nil
 }
@@ -114,28 +115,28 @@ const exitGrace = 2 * time.Second
 // supervise waits for the end and leaves nothing behind.
 func (i *Instance) supervise(read, written <-chan struct{}) {
 	defer close(i.done)
-	g := graces{close: i.manager.options.Timeouts.Close, term: i.manager.options.Timeouts.Term}
+	g := child.Graces{Close: i.manager.options.Timeouts.Close, Term: i.manager.options.Timeouts.Term}
 	select {
-	case <-i.child.exited:
+	case <-i.child.Exited():
 		i.end(ErrEnded)
 	case <-i.ending:
 	}
 	stopped := errors.Is(i.endCause(), ErrStopped)
 	if !stopped {
-		g.close = min(g.close, exitGrace)
+		g.Close = min(g.Close, exitGrace)
 	}
 	i.wind(stopped)
-	signalled := i.child.stop(i.killCtx, g)
+	signalled := i.child.Stop(i.killCtx, g)
 	i.conn.out.drop()
-	_ = i.child.stdin.Close() // a process that it left behind may hold the other end
+	_ = i.child.Stdin.Close() // a process that it left behind may hold the other end
 	<-read
 	<-written
-	<-i.child.quiet
-	_ = i.child.stdout.Close()
+	<-i.child.Quiet()
+	_ = i.child.Stdout.Close()
 	i.err = i.finalError(stopped, signalled)
 	i.conn.calls.fail(ended(i.err))
 	i.manager.forget(i)
-	i.log.Info("agent ended", "state", i.child.state.String(), "stopped", stopped)
+	i.log.Info("agent ended", "state", i.child.State().String(), "stopped", stopped)
 	if err := i.abandon(); err != nil {
 		i.log.Error("closing an instance failed", "error", err)
 	}
@@ -166,12 +167,12 @@ func (i *Instance) finalError(stopped, signalled bool) error {
 	case signalled:
 		return i.endCause()
 	}
-	return &ExitError{State: i.child.state, Stderr: i.Stderr()}
+	return &ExitError{State: i.child.State(), Stderr: i.Stderr()}
 }
 
 // Stderr is the end of what the agent wrote there, escaped and bounded. It is for
 // a person only: it can quote anything that the agent was sent.
-func (i *Instance) Stderr() string { return i.secrets.redact(i.child.stderr.Text()) }
+func (i *Instance) Stderr() string { return i.secrets.redact(i.child.Stderr()) }
 
 // abandon closes what is around the process.
 func (i *Instance) abandon() error {

@@ -139,7 +139,7 @@ func TestL04_KilledWhilePeopleAnswer(t *testing.T) {
 			errs <- s.store.Resolve(q.Key, pending.Allow(), tester)
 		}()
 	}
-	require.NoError(t, session.instance.child.cmd.Process.Kill())
+	require.NoError(t, kill(session.instance))
 	close(killed)
 	wait(t, session.instance.Done())
 	sent := 0

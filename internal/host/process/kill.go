@@ -12,16 +12,7 @@ func (m *Manager) Kill() {
 		p := i.child
 		i.mu.Unlock()
 		if p != nil {
-			p.kill()
+			p.Kill()
 		}
-	}
-}
-
-// kill kills the process, if it has not gone, and everything in its group.
-func (p *child) kill() {
-	select {
-	case <-p.exited:
-	default:
-		p.signalGroup(killGroup)
 	}
 }

@@ -40,9 +40,9 @@ func TestStartsThatFail(t *testing.T) {
 		stderr string
 	}{
 		"no such program": {"", func(_ *Options, l *Launch) { l.Command.Path = "assent-no-such-agent" },
-			`process: cannot start "assent-no-such-agent": executable file not found in $PATH`, ""},
+			`child: cannot start "assent-no-such-agent": executable file not found in $PATH`, ""},
 		"no such directory": {"", func(_ *Options, l *Launch) { l.Command.Dir = "/assent/no/such" },
-			`process: cannot start "process.test": no such file or directory`, ""},
+			`child: cannot start "process.test": no such file or directory`, ""},
 		"dies at start":         {"dies at start", nil, "process: the agent ended by itself: exit status 3", `\x1b[31mno such licence\u202e`},
 		"never answers":         {"never answers", short, "process: the agent did not answer initialize within 3s", "please log in first"},
 		"answers with garbage":  {"answers with garbage", nil, "process: the agent's answer to initialize is malformed", ""},
@@ -152,7 +152,7 @@ func TestStopping(t *testing.T) {
 			s.manager.Stop(t.Context())
 			wait(t, i.Done())
 			assert.NoError(t, i.Err())
-			status := i.child.state.Sys().(syscall.WaitStatus)
+			status := i.child.State().Sys().(syscall.WaitStatus)
 			assert.Equal(t, test.signal != 0, status.Signaled())
 			if test.signal != 0 {
 				assert.Equal(t, test.signal, status.Signal())
@@ -229,7 +229,7 @@ func TestWhatAnAgentSaidBeforeItEndedIsNotLost(t *testing.T) {
 	s.onUpdate = func(_ context.Context, v View) {
 		if got = append(got, v.Text); len(got) == 1 {
 			<-started
-			<-i.child.exited
+			<-i.child.Exited()
 			<-time.After(20 * time.Millisecond) // the deadline passes
 		}
 	}
@@ -249,7 +249,7 @@ func TestL04_AKilledAgentDropsItsOffers(t *testing.T) {
 	for range open {
 		questions = append(questions, s.next(t))
 	}
-	require.NoError(t, session.instance.child.cmd.Process.Kill())
+	require.NoError(t, kill(session.instance))
 	wait(t, session.instance.Done())
 	for _, q := range questions {
 		q.over(t, pending.CodeStale, pending.ReasonInstanceGone)

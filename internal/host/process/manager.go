@@ -11,6 +11,7 @@ import (
 
 	"github.com/kandev/assent/dialects"
 	"github.com/kandev/assent/internal/host/audit"
+	"github.com/kandev/assent/internal/host/child"
 	"github.com/kandev/assent/internal/host/config"
 	"github.com/kandev/assent/internal/host/endpoint"
 	"github.com/kandev/assent/internal/host/pending"
@@ -105,6 +106,9 @@ func NewManager(o Options) (*Manager, error) {
 	o.Timeouts = o.Timeouts.withDefaults()
 	return &Manager{options: o, log: o.Logger, instances: map[InstanceID]*Instance{}}, nil
 }
+
+// Command says what to start.
+type Command = child.Command
 
 // Launch says which agent to start and how.
 type Launch struct {

@@ -235,7 +235,7 @@ func TestAnAgentThatEndsTripsNothing(t *testing.T) {
 	session := n.seen(t)
 	turn := n.prompt(t, session, injectedOffer("1", "s1", "c1", listTool))
 	n.heard(t, fmt.Sprintf(selectedA, "1"))
-	require.NoError(t, session.instance.child.cmd.Process.Kill())
+	require.NoError(t, kill(session.instance))
 	wait(t, session.instance.Done())
 	assert.Error(t, receive(t, turn))
 	assert.Empty(t, n.fired)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/kandev/assent/internal/host/child"
 	"github.com/kandev/assent/internal/host/config"
 )
 
@@ -48,7 +49,7 @@ func Passthrough(ctx context.Context, l Launch, t Terminal) (err error) {
 	for _, w := range slices.Concat(ic.Warnings, launch.Warnings) {
 		t.Warn(w)
 	}
-	cmd := exec.CommandContext(ctx, l.Command.program(), slices.Concat(launch.Args, l.Command.Args)...)
+	cmd := exec.CommandContext(ctx, l.Command.Program(), slices.Concat(launch.Args, l.Command.Args)...)
 	cmd.Dir, cmd.Env = l.Command.Dir, l.Command.Env
 	if cmd.Env == nil {
 		cmd.Env = os.Environ()
@@ -60,9 +61,9 @@ func Passthrough(ctx context.Context, l Launch, t Terminal) (err error) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = t.Stdin, t.Stdout, t.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = exitGrace
-	runtime.LockOSThread() // see dieWithUs
+	runtime.LockOSThread() // see child.DieWithUs
 	defer runtime.UnlockOSThread()
-	dieWithUs(cmd)
+	child.DieWithUs(cmd)
 	var exit *exec.ExitError
 	switch err := cmd.Run(); {
 	case ctx.Err() != nil:
@@ -70,7 +71,7 @@ func Passthrough(ctx context.Context, l Launch, t Terminal) (err error) {
 	case errors.As(err, &exit):
 		return &ExitError{State: exit.ProcessState}
 	case err != nil:
-		return &StartError{Program: filepath.Base(l.Command.Path), Err: withoutPath(err)}
+		return &StartError{Program: filepath.Base(l.Command.Path), Err: child.WithoutPath(err)}
 	}
 	return nil
 }

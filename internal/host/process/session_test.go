@@ -284,7 +284,7 @@ func TestTheAgentIsStartedWhereItShould(t *testing.T) {
 	assert.Equal(t, "1", i.AgentVersion())
 	assert.NotEmpty(t, i.ID())
 	assert.NoError(t, i.Err(), "it has not ended")
-	dir, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", i.child.cmd.Process.Pid))
+	dir, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", i.child.Pid()))
 	if err == nil { // only some systems tell
 		assert.Equal(t, s.launch.Command.Dir, dir)
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package process
+package child
 
 import (
 	"os"
@@ -43,4 +43,4 @@ const (
 
 // signalGroup signals the process and everything in its group. That there is
 // nobody left is no error.
-func (p *child) signalGroup(s syscall.Signal) { _ = syscall.Kill(-p.cmd.Process.Pid, s) }
+func (p *Child) signalGroup(s syscall.Signal) { _ = syscall.Kill(-p.cmd.Process.Pid, s) }

@@ -1,4 +1,4 @@
-package process
+package child
 
 import (
 	"os"
@@ -28,7 +28,7 @@ const (
 )
 
 // signalGroup kills the process; it can not be asked to end here.
-func (p *child) signalGroup(s groupSignal) {
+func (p *Child) signalGroup(s groupSignal) {
 	if s == killGroup {
 		_ = p.cmd.Process.Kill()
 	}
