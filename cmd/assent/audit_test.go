@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kandev/assent/internal/console"
 	"github.com/kandev/assent/internal/host/audit"
 	"github.com/kandev/assent/pipeline"
 )
@@ -45,7 +46,7 @@ func runOf(t *testing.T, path string) (run string) {
 
 func TestAuditTable(t *testing.T) {
 	code, out, errs := runIt(t, "audit", auditFile(t))
-	require.Equal(t, exitGood, code, errs)
+	require.Equal(t, console.ExitGood, code, errs)
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	require.Len(t, lines, 5)
 	for i, want := range []string{
@@ -65,7 +66,7 @@ func TestAuditJSONIsTheFile(t *testing.T) {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	code, out, errs := runIt(t, "audit", "--json", path)
-	require.Equal(t, exitGood, code, errs)
+	require.Equal(t, console.ExitGood, code, errs)
 	assert.Equal(t, string(text), out)
 }
 
@@ -95,7 +96,7 @@ func TestAuditFilters(t *testing.T) {
 		"--instance 2 --verdict pend":       1,
 	} {
 		code, out, errs := runIt(t, append(append([]string{"audit", "--json"}, strings.Fields(args)...), path)...)
-		assert.Equal(t, exitGood, code, "%s: %s", args, errs)
+		assert.Equal(t, console.ExitGood, code, "%s: %s", args, errs)
 		assert.Equal(t, want, strings.Count(out, "\n"), args)
 	}
 }
@@ -115,7 +116,7 @@ func TestAuditCutLine(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
 	code, out, errs := runIt(t, "audit", path)
-	assert.Equal(t, exitGood, code)
+	assert.Equal(t, console.ExitGood, code)
 	assert.Equal(t, 5, strings.Count(out, "\n"))
 	assert.Equal(t, "assent: audit: "+path+":5: the line is cut, its writer was stopped there or the disk was full; it is left out\n", errs)
 }
@@ -126,18 +127,18 @@ func TestAuditErrors(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, append([]byte("a\n\x1b[31m\n"), text...), 0o600))
 	code, out, errs := runIt(t, "audit", path)
-	assert.Equal(t, exitUsage, code)
+	assert.Equal(t, console.ExitUsage, code)
 	assert.Equal(t, 5, strings.Count(out, "\n"), "the rest is shown")
 	assert.Equal(t, "assent: audit: "+path+":1: no record: not well-formed JSON, or a member of another type, and so for 1 more (all other lines were read)\n", errs)
 
 	code, _, errs = runIt(t, "audit", "nothing.jsonl")
-	assert.Equal(t, exitUsage, code)
+	assert.Equal(t, console.ExitUsage, code)
 	assert.Equal(t, "assent: audit: nothing.jsonl: no such file or directory\n", errs)
 	for _, args := range [][]string{
 		{"--since", "yesterday", path}, {"--since", "-5m", path}, {"--verdict", "continue", path}, {"--event", "x", path}, {},
 	} {
 		code, _, errs := runIt(t, append([]string{"audit"}, args...)...)
-		assert.Equal(t, exitUsage, code, args)
+		assert.Equal(t, console.ExitUsage, code, args)
 		assert.Equal(t, 1, strings.Count(errs, "\n"), errs)
 		assert.True(t, strings.HasPrefix(errs, "assent: audit: "), errs)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kandev/assent/internal/console"
 	"github.com/kandev/assent/internal/host/audit"
 )
 
@@ -46,7 +47,7 @@ func TestAnAuditOfARun(t *testing.T) {
 
 func TestAnAuditThatCannotBeWritten(t *testing.T) {
 	code, stdout, stderr := runIt(t, "run", "--demo", "--audit", t.TempDir())
-	assert.Equal(t, exitUsage, code)
+	assert.Equal(t, console.ExitUsage, code)
 	assert.Empty(t, stdout)
 	assert.Contains(t, stderr, "assent: run: --audit: ")
 }
@@ -60,14 +61,14 @@ func TestTelemetryByTheEnvironment(t *testing.T) {
 	}))
 	defer receiver.Close()
 	for variable, want := range map[string]int{
-		"OTEL_EXPORTER_OTLP_ENDPOINT=" + receiver.URL: exitGood,
-		"OTEL_SDK_DISABLED=true":                      exitGood,
-		"OTEL_EXPORTER_OTLP_ENDPOINT=:no:url":         exitUsage,
+		"OTEL_EXPORTER_OTLP_ENDPOINT=" + receiver.URL: console.ExitGood,
+		"OTEL_SDK_DISABLED=true":                      console.ExitGood,
+		"OTEL_EXPORTER_OTLP_ENDPOINT=:no:url":         console.ExitUsage,
 	} {
 		p := command(t, "run", "--demo", "--prompt", "plan", "--on-pending", "cancel")
 		p.cmd.Env = append(p.cmd.Env, variable)
 		assert.Equal(t, want, p.start().wait(), variable)
-		if want == exitUsage {
+		if want == console.ExitUsage {
 			assert.Contains(t, p.stderr.String(), "OTEL_EXPORTER_OTLP_ENDPOINT")
 			assert.NotContains(t, p.stderr.String(), ":no:url")
 		}

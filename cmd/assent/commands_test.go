@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kandev/assent/dialects"
+	"github.com/kandev/assent/internal/console"
 )
 
 const (
@@ -51,28 +52,28 @@ func TestReplayAndCheck(t *testing.T) {
 		code           int
 		stdout, stderr string // FILE stands for the input file's name
 	}{
-		"a recording": {[]string{"replay"}, traffic, exitGood,
+		"a recording": {[]string{"replay"}, traffic, console.ExitGood,
 			`7  select  option/injected_mcp  tool list_tasks of kandev  option "yes" (allow_once)  call "c\x1b"` + "\n", ""},
-		"a recording, explained": {[]string{"replay", "--explain"}, traffic, exitGood,
+		"a recording, explained": {[]string{"replay", "--explain"}, traffic, console.ExitGood,
 			`7  select  option/injected_mcp  tool list_tasks of kandev  option "yes" (allow_once)  call "c\x1b"` + "\n" + explained, ""},
-		"a recording in JSON": {[]string{"replay", "--json"}, traffic, exitGood, "{" + decision + "}\n", ""},
-		"a recording in JSON, explained": {[]string{"replay", "--json", "--explain", "--auto-approve"}, traffic, exitGood,
+		"a recording in JSON": {[]string{"replay", "--json"}, traffic, console.ExitGood, "{" + decision + "}\n", ""},
+		"a recording in JSON, explained": {[]string{"replay", "--json", "--explain", "--auto-approve"}, traffic, console.ExitGood,
 			"{" + strings.NewReplacer(`"stage":"option"`, `"stage":"blanket"`, "injected_mcp", "blanket_approval", `"kandev"`, "null", `"list_tasks"`, "null").Replace(decision) +
 				`,"trace":[{"stage":"blanket","verdict":"select","reason":"blanket_approval"}]}` + "\n", ""},
-		"flags win over the header": {[]string{"replay", "--port", "41002"}, traffic, exitGood,
+		"flags win over the header": {[]string{"replay", "--port", "41002"}, traffic, console.ExitGood,
 			`7  pend    pending/reserved_entry_address  tool list_tasks of kandev  call "c\x1b"` + "\n", ""},
-		"a recording that is cut": {[]string{"replay"}, traffic[:len(traffic)-20], exitUsage, "",
+		"a recording that is cut": {[]string{"replay"}, traffic[:len(traffic)-20], console.ExitUsage, "",
 			`assent: replay: FILE:4: this line is cut in the middle: expected {"dir":"agent->client"|"client->agent","frame":{…}} or "raw":"…"` + "\n"},
-		"no port": {[]string{"replay", "--port", "70000"}, traffic, exitUsage, "", "assent: replay: --port 70000 is no port (use 1 to 65535)\n"},
+		"no port": {[]string{"replay", "--port", "70000"}, traffic, console.ExitUsage, "", "assent: replay: --port 70000 is no port (use 1 to 65535)\n"},
 
-		"a case": {[]string{"check"}, goodCase, exitGood, "1 passed, 0 failed\n", ""},
-		"a case that fails": {[]string{"check"}, goodCase + badCase, exitFailed,
+		"a case": {[]string{"check"}, goodCase, console.ExitGood, "1 passed, 0 failed\n", ""},
+		"a case that fails": {[]string{"check"}, goodCase + badCase, console.ExitFailed,
 			`FAIL one: it is the host's own: verdict select, wanted ["pend","cancel"]` + "\n" + explained + "1 passed, 1 failed\n", "assent: check: 1 of 2 cases failed\n"},
-		"a case in JSON": {[]string{"check", "--json"}, goodCase, exitGood, `{"case":"one","ok":true,` + decision + "}\n1 passed, 0 failed\n", ""},
-		"a case that fails, in JSON": {[]string{"check", "--json"}, badCase, exitFailed,
+		"a case in JSON": {[]string{"check", "--json"}, goodCase, console.ExitGood, `{"case":"one","ok":true,` + decision + "}\n1 passed, 0 failed\n", ""},
+		"a case that fails, in JSON": {[]string{"check", "--json"}, badCase, console.ExitFailed,
 			`{"case":"one","ok":false,"problem":"verdict select, wanted [\"pend\",\"cancel\"]",` + decision + "}\n0 passed, 1 failed\n", "assent: check: 1 of 1 cases failed\n"},
-		"no case":        {[]string{"check"}, "\n", exitUsage, "", "assent: check: there is no case in the given files\n"},
-		"a case of none": {[]string{"check"}, "[]", exitUsage, "", `assent: check: FILE:1: this line is no JSON object of the expected form: expected {"id":"…","instance":{…},"lines":[…],"want":[…]}` + "\n"},
+		"no case":        {[]string{"check"}, "\n", console.ExitUsage, "", "assent: check: there is no case in the given files\n"},
+		"a case of none": {[]string{"check"}, "[]", console.ExitUsage, "", `assent: check: FILE:1: this line is no JSON object of the expected form: expected {"id":"…","instance":{…},"lines":[…],"want":[…]}` + "\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			input := file(t, test.input)
@@ -87,7 +88,7 @@ func TestReplayAndCheck(t *testing.T) {
 func TestAFileThatIsNotThere(t *testing.T) {
 	for _, command := range []string{"replay", "check"} {
 		code, stdout, stderr := runIt(t, command, "/assent/no/such/file")
-		assert.Equal(t, exitUsage, code)
+		assert.Equal(t, console.ExitUsage, code)
 		assert.Empty(t, stdout)
 		assert.Equal(t, "assent: "+command+": /assent/no/such/file: no such file or directory\n", stderr)
 	}

@@ -1,17 +1,11 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"net"
-	"net/http"
 	"os"
-	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
+	"github.com/kandev/assent/internal/console"
 	"github.com/kandev/assent/internal/demoagent"
-	"github.com/kandev/assent/internal/host/config"
 	"github.com/kandev/assent/internal/host/process"
 )
 
@@ -20,7 +14,7 @@ type demoAgentCommand struct{}
 
 // Run is the command.
 func (*demoAgentCommand) Run(*app) error {
-	if code := demoagent.Main(); code != exitGood {
+	if code := demoagent.Main(); code != console.ExitGood {
 		os.Exit(code) // it has said why
 	}
 	return nil
@@ -35,63 +29,4 @@ func demoCommand() (process.Command, error) {
 		return process.Command{}, fmt.Errorf("this program cannot find itself to be the demo agent: %w", err)
 	}
 	return process.Command{Path: self, Args: []string{demoAgentWord}}, nil
-}
-
-// demoPrompts are what the demo agent is told: what was asked for, or everything
-// that it can when nobody is there to type.
-func demoPrompts(given []string, terminal bool) []string {
-	if len(given) == 0 && !terminal {
-		return []string{"mixed"}
-	}
-	return given
-}
-
-// otherServer is a second MCP server, which stands for one of the user's.
-type otherServer struct {
-	server *http.Server
-	url    string
-	done   chan struct{}
-}
-
-// otherName is the server's name.
-const otherName = "other"
-
-type noInput struct{}
-
-type notes struct {
-	Notes []string `json:"notes" jsonschema:"all notes"`
-}
-
-// startOther starts a server with one harmless tool.
-func startOther() (*otherServer, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, fmt.Errorf("the demo's second MCP server: %w", err)
-	}
-	s := mcp.NewServer(&mcp.Implementation{Name: otherName, Version: hostVersion()}, nil)
-	mcp.AddTool(s, &mcp.Tool{
-		Name: "read_notes", Description: "Returns the user's notes. It changes nothing.",
-		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true},
-	}, func(context.Context, *mcp.CallToolRequest, noInput) (*mcp.CallToolResult, notes, error) {
-		return nil, notes{Notes: []string{"water the plants"}}, nil
-	})
-	o := &otherServer{
-		server: &http.Server{
-			Handler:           mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: true}),
-			ReadHeaderTimeout: 10 * time.Second,
-		},
-		url:  "http://" + listener.Addr().String() + "/mcp",
-		done: make(chan struct{}),
-	}
-	go func() { defer close(o.done); _ = o.server.Serve(listener) }()
-	return o, nil
-}
-
-func (o *otherServer) entry() config.MCPServer {
-	return config.MCPServer{Name: otherName, Type: config.TypeHTTP, URL: o.url}
-}
-
-func (o *otherServer) close() {
-	_ = o.server.Close()
-	<-o.done
 }

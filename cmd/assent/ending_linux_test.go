@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kandev/assent/internal/console"
 )
 
 // The kernel kills the agent, and it alone, when the program cannot do it.
@@ -24,6 +26,6 @@ func TestOutputThatDoesNotFitIsAFailure(t *testing.T) {
 	defer func() { _ = full.Close() }()
 	p := command(t, "run", "--demo", "--on-pending", "reject")
 	p.cmd.Stdout = full
-	assert.Equal(t, exitFailed, p.start().wait())
+	assert.Equal(t, console.ExitFailed, p.start().wait())
 	assert.Equal(t, "assent: run: the output cannot be written: no space left on device\n", p.stderr.String())
 }

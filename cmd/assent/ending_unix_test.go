@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kandev/assent/internal/console"
 	"golang.org/x/sys/unix"
 )
 
@@ -50,14 +52,14 @@ func TestWhateverEndsTheProgramEndsTheAgentAndItsChildren(t *testing.T) {
 		code    int
 		stderr  string
 	}{
-		"SIGTERM":             {signals: []os.Signal{syscall.SIGTERM}, code: exitInterrupted},
-		"SIGHUP":              {signals: []os.Signal{syscall.SIGHUP}, code: exitInterrupted},
-		"SIGQUIT":             {signals: []os.Signal{syscall.SIGQUIT}, code: exitInterrupted},
-		"two SIGINTs":         {signals: []os.Signal{os.Interrupt, os.Interrupt}, code: exitInterrupted, stderr: "*"},
-		"nobody reads":        {signals: []os.Signal{syscall.SIGTERM}, stdout: unread, code: exitInterrupted},
-		"nor SIGINTs":         {signals: []os.Signal{os.Interrupt, os.Interrupt}, stdout: unread, code: exitInterrupted, stderr: "*"},
-		"from the start":      {signals: []os.Signal{syscall.SIGTERM}, stdout: full, code: exitInterrupted},
-		"the reader has gone": {stdout: closed, code: exitFailed, stderr: "assent: run: the output cannot be written: broken pipe\n"},
+		"SIGTERM":             {signals: []os.Signal{syscall.SIGTERM}, code: console.ExitInterrupted},
+		"SIGHUP":              {signals: []os.Signal{syscall.SIGHUP}, code: console.ExitInterrupted},
+		"SIGQUIT":             {signals: []os.Signal{syscall.SIGQUIT}, code: console.ExitInterrupted},
+		"two SIGINTs":         {signals: []os.Signal{os.Interrupt, os.Interrupt}, code: console.ExitInterrupted, stderr: "*"},
+		"nobody reads":        {signals: []os.Signal{syscall.SIGTERM}, stdout: unread, code: console.ExitInterrupted},
+		"nor SIGINTs":         {signals: []os.Signal{os.Interrupt, os.Interrupt}, stdout: unread, code: console.ExitInterrupted, stderr: "*"},
+		"from the start":      {signals: []os.Signal{syscall.SIGTERM}, stdout: full, code: console.ExitInterrupted},
+		"the reader has gone": {stdout: closed, code: console.ExitFailed, stderr: "assent: run: the output cannot be written: broken pipe\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

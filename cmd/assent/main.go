@@ -1,12 +1,10 @@
 // Command assent decides the permission requests of coding agents that speak the
-// Agent Client Protocol. This package holds flags, output and exit codes; what
-// the commands do lives below internal.
+// Agent Client Protocol. This package holds flags and exit codes; what the commands
+// do lives below internal.
 package main
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -14,7 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/kandev/assent/internal/display"
+	"github.com/kandev/assent/internal/console"
 )
 
 // commands is the command line. A command is one line here and one struct with a
@@ -38,12 +36,7 @@ type logFlags struct {
 }
 
 // app is what a command gets to work with.
-type app struct {
-	stdin  *os.File
-	stdout *os.File
-	stderr io.Writer
-	logger *slog.Logger
-}
+type app struct{ console.Streams }
 
 func main() {
 	os.Exit(run(os.Args[1:]))
@@ -59,17 +52,17 @@ func run(args []string) int {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 	)
 	if err != nil {
-		return report(os.Stderr, "assent", err)
+		return console.Report(os.Stderr, "assent", err)
 	}
 	call, err := parser.Parse(args)
 	if err != nil {
-		return report(os.Stderr, place(err), usage(err.Error(), "try --help"))
+		return console.Report(os.Stderr, place(err), console.Usage(err.Error(), "try --help"))
 	}
-	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, logger: newLogger(os.Stderr, cli.logFlags)}
+	a := &app{console.Streams{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Logger: newLogger(os.Stderr, cli.logFlags)}}
 	if err := call.Run(a); err != nil {
-		return report(os.Stderr, firstWord(call.Command()), err)
+		return console.Report(os.Stderr, firstWord(call.Command()), err)
 	}
-	return exitGood
+	return console.ExitGood
 }
 
 // newLogger logs to stderr, never to stdout.
@@ -81,56 +74,6 @@ func newLogger(w io.Writer, f logFlags) *slog.Logger {
 		return slog.New(slog.NewJSONHandler(w, options))
 	}
 	return slog.New(slog.NewTextHandler(w, options))
-}
-
-// Exit codes, a public contract.
-const (
-	exitGood        = 0
-	exitFailed      = 1   // the thing asked for failed
-	exitUsage       = 2   // wrong usage or unreadable input
-	exitInterrupted = 130 // stopped by the person
-)
-
-// exitError carries an exit code. An error of any other type means exitFailed.
-type exitError struct {
-	code int
-	err  error
-	way  string // the way out, for people; may be empty
-}
-
-func (e *exitError) Error() string {
-	if e.way == "" {
-		return e.err.Error()
-	}
-	return e.err.Error() + " (" + e.way + ")"
-}
-
-func (e *exitError) Unwrap() error { return e.err }
-
-// usage is wrong usage or unreadable input. The way says what to do about it.
-func usage(why, way string) error {
-	return &exitError{code: exitUsage, err: errors.New(why), way: way}
-}
-
-// failed is a failure of the thing that was asked for, with a way out.
-func failed(err error, way string) error {
-	return &exitError{code: exitFailed, err: err, way: way}
-}
-
-// errInterrupted says that the person stopped the program.
-var errInterrupted = &exitError{code: exitInterrupted, err: context.Canceled}
-
-// report writes an error in one line, "assent: <what>: <why>", and gives the exit code.
-func report(w io.Writer, what string, err error) int {
-	code := exitFailed
-	var exit *exitError
-	if errors.As(err, &exit) {
-		code = exit.code
-	}
-	if code != exitInterrupted {
-		writeLine(w, fmt.Sprintf("assent: %s: %s", what, oneLine(err.Error())))
-	}
-	return code
 }
 
 // place names the command that a usage error is about.
@@ -148,13 +91,4 @@ func place(err error) string {
 func firstWord(s string) string {
 	word, _, _ := strings.Cut(s, " ")
 	return word
-}
-
-// maxReported is how much of an error is shown, in bytes.
-const maxReported = 8 << 10
-
-// oneLine keeps an error in the one line that it may have. Names of files and
-// arguments stand in it, and can hold anything.
-func oneLine(s string) string {
-	return display.Line(strings.Join(strings.Fields(s), " "), maxReported)
 }

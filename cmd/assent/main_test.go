@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 )
 
 // mainVariable makes the test binary the program itself.
@@ -26,7 +27,7 @@ const fakeWord = "fake-agent"
 
 func TestMain(m *testing.M) {
 	switch {
-	case programName(os.Args[0]) == "codex":
+	case strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") == "codex":
 		fakeCodex()
 	case len(os.Args) > 2 && os.Args[1] == fakeWord:
 		play := fakeAgents[os.Args[2]]
@@ -37,7 +38,7 @@ func TestMain(m *testing.M) {
 	case os.Getenv(mainVariable) != "":
 		main()
 	default:
-		os.Exit(m.Run())
+		goleak.VerifyTestMain(m)
 	}
 }
 

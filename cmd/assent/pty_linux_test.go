@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kandev/assent/internal/console"
 	"golang.org/x/sys/unix"
 )
 
@@ -101,7 +103,7 @@ func TestCtrlCAtTheTerminal(t *testing.T) {
 	say("\x03")
 	p.stderr.until(t, "assent: run: Ctrl-C again stops the agent")
 	say("\x03")
-	assert.Equal(t, exitInterrupted, p.wait())
+	assert.Equal(t, console.ExitInterrupted, p.wait())
 }
 
 func TestThePersonLeaves(t *testing.T) {

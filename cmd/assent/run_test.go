@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kandev/assent/internal/console"
 )
 
 func TestTheDemo(t *testing.T) {
@@ -90,7 +92,7 @@ func TestWrongUsage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, stdout, stderr := runIt(t, test.args...)
-			assert.Equal(t, exitUsage, code)
+			assert.Equal(t, console.ExitUsage, code)
 			assert.Equal(t, test.want+"\n", stderr)
 			assert.Empty(t, stdout)
 		})
@@ -122,7 +124,7 @@ func TestNoNameReachesTheTerminalAsItIs(t *testing.T) {
 
 func TestAnAgentThatCannotBeStarted(t *testing.T) {
 	code, _, stderr := runIt(t, "run", "--agent", "a-b", "--", "assent-no-such-agent")
-	assert.Equal(t, exitFailed, code)
+	assert.Equal(t, console.ExitFailed, code)
 	assert.Equal(t, `assent: run: no dialect knows the agent "a-b": it is asked about unless its requests name the tool
 assent: run: cannot start "assent-no-such-agent": executable file not found in $PATH (is it installed, and is its name right?)
 `, stderr)
@@ -130,14 +132,14 @@ assent: run: cannot start "assent-no-such-agent": executable file not found in $
 
 func TestAnAgentThatCrashes(t *testing.T) {
 	code, stdout, stderr := runIt(t, append([]string{"run", "--agent", "claude-acp", "--prompt", "go"}, agent(t, "crash")...)...)
-	assert.Equal(t, exitFailed, code)
+	assert.Equal(t, console.ExitFailed, code)
 	assert.Equal(t, "agent: | first line\nagent: | \\x1b[1mout of ideas\nassent: run: the agent ended by itself: exit status 7\n", stderr)
 	assert.Contains(t, stdout, "prompt    go\n")
 }
 
 func TestAnAgentThatWantsALogin(t *testing.T) {
 	code, _, stderr := runIt(t, append([]string{"run", "--agent", "claude-acp", "--prompt", "go"}, agent(t, "no session")...)...)
-	assert.Equal(t, exitFailed, code)
+	assert.Equal(t, console.ExitFailed, code)
 	assert.Equal(t, "assent: run: the agent answered session/new with error -32000: Authentication required (some agents want to be logged in first: see the agent's own manual)\n", stderr)
 }
 
@@ -252,19 +254,4 @@ func TestHelpHasExamples(t *testing.T) {
 	assert.Contains(t, stdout, "assent run --agent claude-acp -- claude-agent-acp")
 	_, stdout, _ = runIt(t, "--help")
 	assert.NotContains(t, stdout, demoAgentWord)
-}
-
-func TestGuesses(t *testing.T) {
-	for line, want := range map[string]string{
-		"claude-agent-acp": "claude-acp",
-		"npx -y @zed-industries/claude-code-acp@latest": "claude-acp",
-		"npx @zed-industries/codex-acp@0.16.0":          "zed-codex-acp",
-		"/opt/bin/codex-acp":                            "codex-acp",
-		`C:\tools\gemini.cmd --acp`:                     "gemini-acp",
-		"qwen --acp":                                    "qwen-acp",
-		"node dist/index.js":                            "",
-		"my-agent":                                      "",
-	} {
-		assert.Equal(t, want, guessAgent(strings.Fields(line)), line)
-	}
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kandev/assent/internal/host/pending"
-	"github.com/kandev/assent/internal/shadow"
+	"github.com/kandev/assent/internal/console"
 )
 
 const shadowSummary = `dropped         witness   held    nothing was approved: both requests were asked about (injected_server_not_contacted)
@@ -44,34 +43,10 @@ func TestShadow(t *testing.T) {
 	}
 }
 
-// A net that is missing is noticed, and said in the exit code.
-func TestShadowCanFail(t *testing.T) {
-	pipelines, set, err := compose() // without the witness
-	require.NoError(t, err)
-	out, err := os.CreateTemp(t.TempDir(), "")
-	require.NoError(t, err)
-	defer func() { _ = out.Close() }()
-	store := pending.New(pending.Config{})
-	defer store.Close()
-	s := newScreen(out, newLedger())
-	c := &runCommand{OnPending: "reject"}
-	s.surface = c.shadowPolicy(nil, s, store)
-	agent, err := demoCommand()
-	require.NoError(t, err)
-	agent.Env = append(os.Environ(), mainVariable+"=1")
-	host, err := shadow.NewHost(shadow.Options{Pipelines: pipelines, Dialects: set, Store: store, Watcher: s, Agent: agent})
-	require.NoError(t, err)
-	assert.EqualError(t, playAll(t.Context(), host, s), "a net did not hold: dropped, borrows")
-	shown, err := os.ReadFile(out.Name())
-	require.NoError(t, err)
-	assert.Contains(t, string(shown), "\nBROKEN    witness: request 1 was approved automatically (injected_mcp)\n")
-	assert.Equal(t, 2, strings.Count(string(shown), "\nheld      tripwire: "))
-}
-
 func TestShadowTakesNothingElse(t *testing.T) {
 	for _, more := range []string{"--auto-approve", "--record=x", "--port=4", "--mcp=a=http://b/mcp"} {
 		code, stdout, stderr := runIt(t, "run", "--demo", "--prompt", "shadow", more)
-		assert.Equal(t, exitUsage, code)
+		assert.Equal(t, console.ExitUsage, code)
 		assert.Empty(t, stdout)
 		assert.Equal(t, "assent: run: --prompt shadow starts agents of its own to show what is not approved (leave --auto-approve, --record, --port and --mcp out)\n", stderr)
 	}

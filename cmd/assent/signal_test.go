@@ -12,13 +12,15 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kandev/assent/internal/console"
 )
 
 func TestCtrlCCancelsTheTurn(t *testing.T) {
 	p := command(t, append([]string{"run", "--agent", "claude-acp", "--prompt", "go", "--prompt", "never said"}, agent(t, "waits")...)...).start()
 	p.stdout.until(t, "| working")
 	require.NoError(t, p.cmd.Process.Signal(os.Interrupt))
-	assert.Equal(t, exitInterrupted, p.wait())
+	assert.Equal(t, console.ExitInterrupted, p.wait())
 	assert.Equal(t, "assent: run: cancelling; Ctrl-C again stops the agent\n", p.stderr.String())
 	assert.Contains(t, p.stdout.String(), "turn      over: cancelled")
 	assert.NotContains(t, p.stdout.String(), "never said")
@@ -30,14 +32,14 @@ func TestCtrlCTwiceStops(t *testing.T) {
 	require.NoError(t, p.cmd.Process.Signal(os.Interrupt))
 	p.stderr.until(t, "Ctrl-C again stops the agent")
 	require.NoError(t, p.cmd.Process.Signal(os.Interrupt))
-	assert.Equal(t, exitInterrupted, p.wait())
+	assert.Equal(t, console.ExitInterrupted, p.wait())
 }
 
 func TestSIGTERMStopsAtOnce(t *testing.T) {
 	p := command(t, append([]string{"run", "--agent", "claude-acp", "--prompt", "go"}, agent(t, "deaf")...)...).start()
 	p.stdout.until(t, "| working")
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
-	assert.Equal(t, exitInterrupted, p.wait())
+	assert.Equal(t, console.ExitInterrupted, p.wait())
 }
 
 // codex runs a passthrough of a fake Codex and gives what it was given.
@@ -80,7 +82,7 @@ func TestL45_PassthroughOfCodex(t *testing.T) {
 
 func TestAPassthroughThatFails(t *testing.T) {
 	code, _, stderr, _ := codex(t, "fail")
-	assert.Equal(t, exitFailed, code)
+	assert.Equal(t, console.ExitFailed, code)
 	assert.Equal(t, "assent: run: the agent ended by itself: exit status 5\n", stderr)
 }
 
@@ -95,6 +97,6 @@ func TestAPassthroughThatIsStopped(t *testing.T) {
 	p.start()
 	wait("alive")
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
-	assert.Equal(t, exitInterrupted, p.wait())
+	assert.Equal(t, console.ExitInterrupted, p.wait())
 	wait("")
 }

@@ -24,12 +24,12 @@ func (*versionCommand) Run(a *app) error {
 			}
 		}
 	}
-	if _, err := fmt.Fprintf(a.stdout, "assent %s\ncommit %s\n%s %s/%s\n\ndialects tested with\n",
+	if _, err := fmt.Fprintf(a.Stdout, "assent %s\ncommit %s\n%s %s/%s\n\ndialects tested with\n",
 		version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH); err != nil {
 		return err
 	}
 	for _, t := range dialects.Tested() {
-		if _, err := fmt.Fprintf(a.stdout, "  %-14s %s %s\n", t.Agent, t.Package, t.Version); err != nil {
+		if _, err := fmt.Fprintf(a.Stdout, "  %-14s %s %s\n", t.Agent, t.Package, t.Version); err != nil {
 			return err
 		}
 	}

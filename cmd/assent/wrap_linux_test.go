@@ -7,6 +7,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/kandev/assent/internal/console"
+)
+
+// What the front end writes to a terminal that does not say how wide it is, and
+// what its rows after the first begin with.
+const (
+	unknownColumns = 40
+	rowPrefix      = "          | "
 )
 
 // rendered are the rows that a terminal of so many columns shows.
@@ -125,7 +134,7 @@ func TestCtrlCCancelsTheOffersOfSubAgents(t *testing.T) {
 	say("\x03")
 	seen.until(t, "answer    #1  cancelled with its session")
 	seen.until(t, "answer    #2  cancelled with its session")
-	assert.Equal(t, exitInterrupted, p.wait())
+	assert.Equal(t, console.ExitInterrupted, p.wait())
 	<-p.shown
 	assert.Contains(t, seen.String(), `"method":"session/cancel","params":{"sessionId":"sub"}`)
 	assert.Contains(t, seen.String(), "turn      over: cancelled")

@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"fmt"
@@ -137,10 +137,10 @@ type policy struct {
 
 // policy is the one that --on-pending names. Without the flag it cancels, and says
 // so once, behind the reason why nobody is asked.
-func (c *runCommand) policy(a *app, s *screen, store *pending.Store, why string) *policy {
-	return &policy{answer: orElse(c.OnPending, "cancel"), screen: s, store: store, tell: func() {
-		if c.OnPending == "" {
-			a.say(why + "what nobody decides is cancelled (--on-pending allow|reject|cancel)")
+func (o *Options) policy(s *screen, store *pending.Store, why string) *policy {
+	return &policy{answer: orElse(o.OnPending, "cancel"), screen: s, store: store, tell: func() {
+		if o.OnPending == "" {
+			o.say(why + "what nobody decides is cancelled (--on-pending allow|reject|cancel)")
 		}
 	}}
 }

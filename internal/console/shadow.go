@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"context"
@@ -17,20 +17,16 @@ import (
 const shadowWord = "shadow"
 
 // wantsShadow says whether the acts are asked for, and nothing else is.
-func (c *runCommand) wantsShadow() bool {
-	return c.Demo && len(c.Prompt) == 1 && strings.EqualFold(strings.TrimSpace(c.Prompt[0]), shadowWord)
+func (o *Options) wantsShadow() bool {
+	return o.Demo && len(o.Prompt) == 1 && strings.EqualFold(strings.TrimSpace(o.Prompt[0]), shadowWord)
 }
 
 // shadow plays the acts one after the other, each with an agent of its own.
-func (c *runCommand) shadow(a *app, agent process.Command) error {
-	if c.AutoApprove || c.Record != "" || c.Port != 0 || len(c.MCP) > 0 {
-		return usage("--prompt shadow starts agents of its own to show what is not approved", "leave --auto-approve, --record, --port and --mcp out")
+func (o *Options) shadow(agent process.Command) error {
+	if o.AutoApprove || o.Record != "" || o.Port != 0 || len(o.MCP) > 0 {
+		return Usage("--prompt shadow starts agents of its own to show what is not approved", "leave --auto-approve, --record, --port and --mcp out")
 	}
-	pipelines, set, err := composeHost()
-	if err != nil {
-		return err
-	}
-	books, err := openBooks(a, c.Audit)
+	books, err := openBooks(o)
 	if err != nil {
 		return err
 	}
@@ -38,13 +34,13 @@ func (c *runCommand) shadow(a *app, agent process.Command) error {
 	defer stop()
 	store := pending.New(pending.Config{})
 	defer store.Close()
-	out := newOutlet(a.stdout)
+	out := newOutlet(o.Stdout)
 	defer context.AfterFunc(ctx, out.hurry)()
 	screen := newScreen(out, newLedger())
-	screen.surface = c.shadowPolicy(a, screen, store)
+	screen.surface = o.shadowPolicy(screen, store)
 	host, err := shadow.NewHost(shadow.Options{
-		Pipelines: pipelines, Dialects: set, Store: store, Watcher: screen,
-		Logger: a.logger, Audit: books.audit, Telemetry: books.telemetry, Version: hostVersion(), Agent: agent,
+		Pipelines: o.Pipelines, Dialects: o.Dialects, Store: store, Watcher: screen,
+		Logger: o.Logger, Audit: books.audit, Telemetry: books.telemetry, Version: o.Version, Agent: agent,
 	})
 	if err == nil {
 		err = playAll(ctx, host, screen)
@@ -53,15 +49,15 @@ func (c *runCommand) shadow(a *app, agent process.Command) error {
 		err = out.failure()
 	}
 	if ctx.Err() != nil {
-		err = errInterrupted
+		err = ErrInterrupted
 	}
-	return books.close(a, explain(err))
+	return books.close(o, explain(err))
 }
 
 // shadowPolicy answers what waits: nobody can follow four agents by typing.
-func (c *runCommand) shadowPolicy(a *app, s *screen, store *pending.Store) surface {
+func (o *Options) shadowPolicy(s *screen, store *pending.Store) surface {
 	store.Attach(pending.Scope{})
-	return c.policy(a, s, store, "")
+	return o.policy(s, store, "")
 }
 
 // playAll plays each act, says how it ended, and sums up.

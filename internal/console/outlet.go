@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"errors"
@@ -93,7 +93,7 @@ func (o *outlet) failure() error {
 	if o.err == nil {
 		return nil
 	}
-	return failed(errors.New("the output cannot be written: "+o.err.Error()), "")
+	return Failed(errors.New("the output cannot be written: "+o.err.Error()), "")
 }
 
 // withoutPath takes the name of the file out of an error.
