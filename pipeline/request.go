@@ -62,6 +62,9 @@ const (
 	RejectAlways = "reject_always"
 )
 
+// IsAllow says whether an option of this kind allows the call.
+func IsAllow(kind string) bool { return kind == AllowOnce || kind == AllowAlways }
+
 // Session is what was known of a session when its request was decoded.
 type Session struct {
 	// Announced says that the client created, loaded, resumed or forked this

@@ -70,7 +70,7 @@ func logged() []removal {
 		method("internal/host/endpoint/session.go", "s *Session", "Format"),
 		method("internal/host/process/child.go", "c Command", "Format"),
 		method("internal/host/process/child.go", "c Command", "LogValue"),
-		{"a tool name that was mended", "internal/host/process/nets.go", `pipeline.ClaimTool(i.config.ReservedName, a.Tool)`, `pipeline.ClaimTool(i.config.ReservedName, pipeline.FlatName(a.Tool))`},
+		{"a tool name that was mended", "internal/host/nets/guard.go", `g.tool(a.Tool)`, `g.tool(pipeline.FlatName(a.Tool))`},
 		method(question, "q Question", "Format"),
 		method(question, "q Question", "LogValue"),
 		method(question, "a Action", "Format"),

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kandev/assent/internal/demoagent"
 	"github.com/kandev/assent/internal/host/audit"
+	"github.com/kandev/assent/internal/host/nets"
 	"github.com/kandev/assent/internal/host/process"
 	"github.com/kandev/assent/pipeline"
 	"github.com/kandev/assent/stages"
@@ -125,7 +126,7 @@ func (r Report) checkTripwire() error {
 		return fmt.Errorf("%d calls arrived at the injected server", r.Arrived)
 	case second.Automatic:
 		return fmt.Errorf("the second request was approved automatically, too (%s)", second.Reason)
-	case second.Reason != process.ReasonTripwireFired:
+	case second.Reason != nets.ReasonTripwireFired:
 		return fmt.Errorf("the second request was asked about for another reason: %s", second.Reason)
 	}
 	return r.fired(audit.Tripwire, 1)

@@ -12,9 +12,9 @@ import (
 	"github.com/kandev/assent/dialects"
 	"github.com/kandev/assent/internal/demoagent"
 	"github.com/kandev/assent/internal/host/audit"
+	"github.com/kandev/assent/internal/host/nets"
 	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/internal/host/process"
-	"github.com/kandev/assent/pipeline"
 	"github.com/kandev/assent/stages"
 )
 
@@ -73,9 +73,9 @@ func TestTheNetsHold(t *testing.T) {
 			for act, want := range map[demoagent.Act]Report{
 				demoagent.Dropped: {Asks: []Ask{asked, asked}},
 				demoagent.NeverArrives: {Listed: 1, Asks: []Ask{
-					{Automatic: true, Reason: stages.ReasonInjectedMCP}, {Allowed: allowed, Reason: process.ReasonTripwireFired}}},
+					{Automatic: true, Reason: stages.ReasonInjectedMCP}, {Allowed: allowed, Reason: nets.ReasonTripwireFired}}},
 				demoagent.FailsElsewhere: {Listed: 1, Asks: []Ask{
-					{Automatic: true, Reason: stages.ReasonInjectedMCP}, {Allowed: allowed, Reason: process.ReasonTripwireFired}}},
+					{Automatic: true, Reason: stages.ReasonInjectedMCP}, {Allowed: allowed, Reason: nets.ReasonTripwireFired}}},
 				demoagent.Borrows: {Asks: []Ask{asked, asked}, Before: &Before{Approved: 2, Arrived: 2}},
 			} {
 				got, err := host.Play(t.Context(), act)
@@ -127,10 +127,10 @@ func TestAnActThatCannotBePlayed(t *testing.T) {
 func TestCheck(t *testing.T) {
 	approved := Ask{Automatic: true, Reason: stages.ReasonInjectedMCP}
 	unseen := Ask{Reason: stages.ReasonNotContacted}
-	after := Ask{Reason: process.ReasonTripwireFired}
+	after := Ask{Reason: nets.ReasonTripwireFired}
 	fired := func(net audit.Net, times int) (list []process.Fired) {
 		for range times {
-			list = append(list, process.Fired{Net: net, Reason: pipeline.Reason("r")})
+			list = append(list, process.Fired{Fired: nets.Fired{Net: net, Reason: "r"}})
 		}
 		return list
 	}

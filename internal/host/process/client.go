@@ -19,7 +19,7 @@ func (i *Instance) forwardPermissionRequest(o *acp.Offer, line []byte) {
 
 // sessionUpdate hands an update to the watcher, and waits for it.
 func (i *Instance) sessionUpdate(line []byte) {
-	i.callEnded(line)
+	i.nets.Update(line)
 	i.manager.options.Watcher.Updated(i.ctx, Update{Instance: i.id, Line: line})
 }
 

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kandev/assent/pipeline"
 )
 
 // injectedOffer is an offer of a tool of the injected server.
@@ -47,23 +49,15 @@ func TestNoSessionBorrowsWhatAnotherOneDid(t *testing.T) {
 	require.Equal(t, http.StatusOK, s.knock(t, i, s.tape.hidden[0]))
 	fork, err := i.ForkSession(t.Context(), session.ID(), "/")
 	require.NoError(t, err)
-	first, _ := session.EndpointSession()
-	second, _ := fork.EndpointSession()
-	tools, ok := i.contacts.offered(first)
-	assert.True(t, ok)
-	assert.Contains(t, tools, listTool)
-	_, ok = i.contacts.offered(second)
-	assert.False(t, ok, "its own secret was not seen")
-	owner, _ := i.contacts.owner(second)
-	assert.Equal(t, fork.ID(), owner)
+	witnessed := func(session string) pipeline.Session {
+		req := pipeline.Request{SessionID: session}
+		i.nets.Witness(&req)
+		return req.Session
+	}
+	assert.Contains(t, witnessed(session.ID()).OfferedTools, listTool)
+	assert.Equal(t, pipeline.Session{}, witnessed(fork.ID()), "its own secret was not seen")
 
 	_, err = i.ResumeSession(t.Context(), session.ID(), "/")
 	require.NoError(t, err)
-	_, ok = i.contacts.offered(first)
-	assert.False(t, ok, "a revoked secret is forgotten")
-	third, _ := session.EndpointSession()
-	_, ok = i.contacts.offered(third)
-	assert.False(t, ok, "a resumed session has to be seen anew")
-	_, ok = i.contacts.owner("never made")
-	assert.False(t, ok)
+	assert.Equal(t, pipeline.Session{}, witnessed(session.ID()), "a resumed session has to be seen anew")
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/kandev/assent/internal/host/child"
 	"github.com/kandev/assent/internal/host/config"
 	"github.com/kandev/assent/internal/host/endpoint"
+	"github.com/kandev/assent/internal/host/nets"
 	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/pipeline"
 	"github.com/kandev/assent/pipeline/acp"
@@ -44,8 +45,7 @@ type Instance struct {
 	owed  owed
 	agent agentInfo
 
-	contacts contacts
-	nets     safety
+	nets *nets.Guard
 
 	// ctx ends when the end begins; killCtx when nothing is waited for any more.
 	ctx     context.Context

@@ -185,12 +185,13 @@ func (l Launch) prepare(ctx context.Context, observed func(endpoint.Observer) en
 
 // newInstance makes the instance around a process that is not there yet.
 func (m *Manager) newInstance(ctx context.Context, l Launch) (*Instance, error) {
-	i := &Instance{manager: m, sessions: map[string]*Session{}, ending: make(chan struct{}), done: make(chan struct{}), log: m.log, nets: newSafety(), from: l}
+	i := &Instance{manager: m, sessions: map[string]*Session{}, ending: make(chan struct{}), done: make(chan struct{}), log: m.log, from: l}
 	ic, e, err := l.prepare(ctx, func(next endpoint.Observer) endpoint.Observer { return observer{i, next} })
 	if err != nil {
 		return nil, err
 	}
 	i.config, i.endpoint, i.secrets = ic, e, newSecrets(ic.MCPServers)
+	i.nets = i.newGuard()
 	i.ctx, i.cancel = context.WithCancelCause(context.Background())
 	i.killCtx, i.hurry = context.WithCancel(context.Background())
 	settings := ic.PipelineInstance()

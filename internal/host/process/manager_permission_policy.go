@@ -4,15 +4,12 @@ import (
 	"context"
 	"log/slog"
 
+	"github.com/kandev/assent/internal/host/nets"
 	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/pipeline"
 	"github.com/kandev/assent/pipeline/acp"
 	"github.com/kandev/assent/stages"
 )
-
-// Stage is the name under which the manager reports what it decides itself, by
-// the state of a session and not by what is asked.
-const Stage pipeline.Name = "manager"
 
 // ReasonSessionCancelled is a reason of the manager, with the verdict cancel: the
 // turn was cancelled and the agent has not ended it yet. ACP wants every request
@@ -32,7 +29,7 @@ func decidePermission(ctx context.Context, p *pipeline.Pipeline, o *acp.Offer, c
 }
 
 func cancelled(reason pipeline.Reason) pipeline.Result {
-	return pipeline.Result{Decision: pipeline.Decision{Verdict: pipeline.Cancel, Reason: reason}, Stage: Stage}
+	return pipeline.Result{Decision: pipeline.Decision{Verdict: pipeline.Cancel, Reason: reason}, Stage: nets.Stage}
 }
 
 // selectedKind is the kind of the option that a result selects.

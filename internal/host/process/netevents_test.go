@@ -13,9 +13,9 @@ import (
 
 	"github.com/kandev/assent/internal/host/audit"
 	"github.com/kandev/assent/internal/host/endpoint"
-	"github.com/kandev/assent/internal/host/nets"
 	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/pipeline"
+	"github.com/kandev/assent/pipeline/acp"
 	"github.com/kandev/assent/stages"
 )
 
@@ -160,8 +160,7 @@ func TestTooManyCallsAreAwaited(t *testing.T) {
 	n := newNetStage(t)
 	i := n.seen(t).instance
 	n.second(t, i)
-	for i.nets.wire.Expect("s1", nets.Call{ID: "x", Tool: "x"}) {
-	}
+	fill(i)
 	n.settled(t, i, injectedOffer("1", "s1", "c1", listTool), injectedOffer("2", "s2", "c2", listTool))
 	assert.Equal(t, []string{"pend too_many_calls_awaited", "select injected_mcp allow_once"}, n.decisions())
 	n.next(t).selects(t, 0) // a person still can
@@ -187,7 +186,9 @@ func TestTheTripwireDoesNotTouchBlanketApproval(t *testing.T) {
 		n := newNetStage(t, func(_ *Options, l *Launch) { l.Config.AutoApprovePermissions = blanket })
 		i := n.seen(t).instance
 		n.settled(t, i)
-		i.nets.tripped = true
+		i.nets.Check(offerOf("s1", "c0"), approvedResult()) // it never arrives
+		i.nets.TurnEnded("s1")
+		<-n.fired
 		n.settled(t, i, injectedOffer("1", "s1", "c1", listTool))
 		assert.Equal(t, []string{want}, n.decisions())
 	}
@@ -221,6 +222,27 @@ func TestL01_CancelledWhileItIsDecided(t *testing.T) {
 			return pipeline.New(pipeline.Order{"cancels"}, []pipeline.Stage{stage})
 		}
 	})
+}
+
+// offerOf is an offer of the tool that lists, with one option.
+func offerOf(session, call string) *acp.Offer {
+	return &acp.Offer{Request: pipeline.Request{
+		SessionID: session, Call: pipeline.ToolCall{ID: call}, Options: []pipeline.Option{{ID: "a", Kind: pipeline.AllowOnce}},
+	}}
+}
+
+// approvedResult is its automatic approval.
+func approvedResult() pipeline.Result {
+	id, _ := pipeline.NewIdentity(pipeline.ClaimTool("kandev", listTool))
+	return pipeline.Result{
+		Decision: pipeline.Decision{Verdict: pipeline.Select}, Stage: stages.OptionName, Facts: pipeline.Facts{Identity: id, Injected: true},
+	}
+}
+
+// fill lets so many approved calls of s1 wait for their arrival that no more can.
+func fill(i *Instance) {
+	for i.nets.Check(offerOf("s1", "x"), approvedResult()).Decision.Verdict == pipeline.Select {
+	}
 }
 
 // toolsNamed are tools that do nothing.

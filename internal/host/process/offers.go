@@ -73,11 +73,11 @@ func (i *Instance) sendOutcome(w *openOffer, out pending.Outcome) bool {
 	line, allowed := w.offer.Cancelled(), false
 	if out.Verdict == pipeline.Select {
 		line, allowed = w.offer.Select(out.Option), true
-		_ = i.expect(w.offer, w.identity, out.Option, false) // a person's call trips nothing
+		i.nets.Allowed(w.offer, w.identity, out.Option)
 	}
 	sent := i.conn.send(line)
 	if !sent && allowed {
-		i.unexpect(w.offer)
+		i.nets.Withdraw(w.offer)
 	}
 	return sent
 }

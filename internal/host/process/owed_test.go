@@ -37,8 +37,8 @@ func TestAnUnaskedCallWithAnOddNameIsReportedWithoutIt(t *testing.T) {
 	var log strings.Builder
 	i := session.instance
 	i.log = slog.New(slog.NewTextHandler(&log, nil))
-	i.arrived(id, endpoint.Arrival{Tool: "list tasks canary"})
-	i.arrived(id, endpoint.Arrival{Tool: listTool})
+	i.nets.Arrived(id, endpoint.Arrival{Tool: "list tasks canary"})
+	i.nets.Arrived(id, endpoint.Arrival{Tool: listTool})
 	assert.NotContains(t, log.String(), "canary")
 	assert.Equal(t, 1, strings.Count(log.String(), listTool))
 	assert.Equal(t, 2, strings.Count(log.String(), "nobody had been asked"))

@@ -12,11 +12,11 @@ import (
 // and waits in the store.
 func (m *Manager) handlePermissionRequest(i *Instance, o *acp.Offer, line []byte) {
 	number := m.offered.Add(1)
-	i.witness(&o.Request)
+	i.nets.Witness(&o.Request)
 	start := time.Now()
 	result := decidePermission(i.ctx, i.pipeline, o, i.cancelling(o.Request.SessionID))
 	t := taken{start, time.Since(start)}
-	result = i.guard(o, result)
+	result = i.nets.Check(o, result)
 	if result.Decision.Verdict != pipeline.Pend {
 		i.settle(number, o, line, result, t)
 		return
@@ -47,6 +47,6 @@ func (i *Instance) ask(number uint64, o *acp.Offer, line []byte, r pipeline.Resu
 func (i *Instance) settle(number uint64, o *acp.Offer, line []byte, r pipeline.Result, t taken) {
 	i.decided(number, "", o, line, r, t)
 	if !i.conn.send(o.Answer(r)) && r.Decision.Verdict == pipeline.Select {
-		i.unexpect(o)
+		i.nets.Withdraw(o)
 	}
 }

@@ -6,54 +6,23 @@ import (
 	"time"
 
 	"github.com/kandev/assent/internal/host/audit"
+	"github.com/kandev/assent/internal/host/nets"
 	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/internal/host/telemetry"
 	"github.com/kandev/assent/pipeline"
 	"github.com/kandev/assent/pipeline/acp"
 )
 
-// Fired says that one of the nets around the pipeline has fired.
+// Fired says that one of the nets around an instance has fired.
 type Fired struct {
 	Instance InstanceID
-	// Session as the agent named it.
-	Session string
-	// Number of the offer that a net kept off the automatic path; 0 when it is
-	// about no offer.
-	Number uint64
-	Net    audit.Net
-	Reason pipeline.Reason
-	// Tool of the injected server, where it is about one.
-	Tool pipeline.Identity
+	nets.Fired
 }
 
-// LogValue leaves out what the agent named the session.
-func (f Fired) LogValue() slog.Value {
-	attrs := []slog.Attr{slog.String("net", string(f.Net)), slog.String("reason", string(f.Reason))}
-	if f.Number > 0 {
-		attrs = append(attrs, slog.Uint64("offer", f.Number))
-	}
-	return slog.GroupValue(append(attrs, toolAttrs(f.Tool)...)...)
-}
-
-// Unasked says that a call reached the injected server and nobody had been asked
-// about it.
+// Unasked says that an instance ran a call that nobody had been asked about.
 type Unasked struct {
 	Instance InstanceID
-	// Session whose secret came with the call, as the agent named it; empty for
-	// one that is only being made.
-	Session string
-	// Tool, if its name passed the parser.
-	Tool pipeline.Identity
-}
-
-// LogValue leaves out what the agent named the session.
-func (u Unasked) LogValue() slog.Value { return slog.GroupValue(toolAttrs(u.Tool)...) }
-
-func toolAttrs(id pipeline.Identity) []slog.Attr {
-	if id.State() != pipeline.Named {
-		return nil
-	}
-	return []slog.Attr{slog.String("server", id.Server()), slog.String("tool", id.Tool())}
+	nets.Unasked
 }
 
 // NetWatcher is implemented by a [Watcher] that wants to know when the nets around
@@ -91,7 +60,7 @@ func (i *Instance) decided(number uint64, request pending.RequestID, o *acp.Offe
 		Instance: i.id, Number: number, Request: request, Session: o.Request.SessionID, ToolCall: o.Request.Call.ID,
 		Result: r, OptionKind: kind, line: line, req: &o.Request,
 	})
-	i.noticed(number, &o.Request, r)
+	i.nets.Noticed(number, o, r)
 }
 
 // answered reports how an offer ended, in the same places.
@@ -112,7 +81,7 @@ func (i *Instance) answered(w *openOffer, a Answered) {
 func (i *Instance) fired(f Fired) {
 	level, text := slog.LevelWarn, "a net around the pipeline has fired"
 	switch {
-	case f.Reason == ReasonTripwireFired:
+	case f.Reason == nets.ReasonTripwireFired:
 		level, text = slog.LevelError, "an approved call never arrived at the injected server: this agent approves nothing by itself any more"
 	case f.Net == audit.NeverAutomatic:
 		level = slog.LevelInfo

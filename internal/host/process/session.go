@@ -150,7 +150,7 @@ func (i *Instance) sessionServers() (config.SessionServers, *endpoint.Session, e
 			return config.SessionServers{}, nil, err
 		}
 		secret, authorization = made, made.Authorization()
-		i.contacts.expect(secret.ID())
+		i.nets.Expect(secret.ID())
 		i.hide(authorization)
 	}
 	servers, err := i.config.SessionServers(i.about().Capabilities.MCP, authorization)
@@ -173,7 +173,7 @@ func (i *Instance) hide(authorization string) {
 func (i *Instance) revoke(secret *endpoint.Session) {
 	if secret != nil {
 		i.endpoint.Revoke(secret)
-		i.contacts.forget(secret.ID())
+		i.nets.Forget(secret.ID())
 	}
 }
 
@@ -204,7 +204,7 @@ func (i *Instance) opened(method, id string, result jsontext.Value, servers conf
 	defer s.mu.Unlock()
 	i.revoke(s.secret) // of the list that this one takes the place of
 	if secret != nil {
-		i.contacts.bind(secret.ID(), id)
+		i.nets.Bind(secret.ID(), id)
 	}
 	s.secret, s.injected, s.warnings = secret, servers.Injected, servers.Warnings
 	return s, nil
@@ -279,8 +279,8 @@ func (s *Session) turnOver(number uint64, err error) {
 		s.turn, s.stopping = 0, false
 	}
 	s.mu.Unlock()
-	if current {
-		s.instance.turnEnded(s.id, err)
+	if current && !errors.Is(err, ErrEnded) { // of an agent that has ended nobody knows what would have come
+		s.instance.nets.TurnEnded(s.id)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/kandev/assent/internal/host/nets"
 	"github.com/kandev/assent/pipeline/acp"
 )
 
@@ -38,6 +39,6 @@ func TestAGivenUpLoadEndsTheStandingOfItsSession(t *testing.T) {
 func TestCallsWithEndlessIDsAreAsked(t *testing.T) {
 	n := newNetStage(t)
 	i := n.seen(t).instance
-	n.settled(t, i, injectedOffer("1", "s1", strings.Repeat("c", maxFollowed), listTool), injectedOffer("2", "s1", strings.Repeat("c", maxFollowed+1), listTool))
+	n.settled(t, i, injectedOffer("1", "s1", strings.Repeat("c", nets.MaxFollowed), listTool), injectedOffer("2", "s1", strings.Repeat("c", nets.MaxFollowed+1), listTool))
 	assert.Equal(t, []string{approvedOnce, "pend call_id_too_long"}, n.decisions())
 }

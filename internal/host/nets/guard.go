@@ -1,0 +1,214 @@
+package nets
+
+import (
+	"sync"
+
+	"github.com/kandev/assent/internal/host/audit"
+	"github.com/kandev/assent/internal/host/endpoint"
+	"github.com/kandev/assent/pipeline"
+	"github.com/kandev/assent/pipeline/acp"
+	"github.com/kandev/assent/stages"
+)
+
+// Options say what a [Guard] stands around.
+type Options struct {
+	// Reserved is the injected server's name, Port that of its endpoint; 0 when
+	// nothing is injected.
+	Reserved string
+	Port     int
+	// Fired is told once for each time that a net fires, and Unasked of each call
+	// that nobody was asked about. Any goroutine may call them; they must not block.
+	Fired   func(Fired)
+	Unasked func(Unasked)
+	// Dial says whether something listens on a port of this machine; nil really
+	// tries.
+	Dial func(port int) bool
+}
+
+// Guard is the state of the nets around one agent instance: what its sessions did
+// at the endpoint, which calls were allowed and have to arrive there, and what was
+// lost since. It is safe for concurrent use; the agent's lines have to come to it
+// in their order.
+type Guard struct {
+	options  Options
+	contacts contacts
+	wire     *Tripwire
+	asked    askedCalls
+
+	mu      sync.Mutex
+	tripped bool                       // the instance approves nothing by itself any more
+	held    map[string]pipeline.Reason // nor do these sessions
+	alarmed map[string]struct{}        // sessions whose startup alarm was told
+}
+
+// NewGuard makes the guard of an instance that is about to start.
+func NewGuard(o Options) *Guard {
+	if o.Fired == nil {
+		o.Fired = func(Fired) {}
+	}
+	if o.Unasked == nil {
+		o.Unasked = func(Unasked) {}
+	}
+	if o.Dial == nil {
+		o.Dial = reachable
+	}
+	return &Guard{options: o, contacts: newContacts(), wire: NewTripwire(), held: map[string]pipeline.Reason{}, alarmed: map[string]struct{}{}}
+}
+
+// Expect says that a secret for the endpoint exists, before the agent has it.
+func (g *Guard) Expect(id endpoint.SessionID) { g.contacts.expect(id) }
+
+// Bind says that a secret is that of an ACP session from now on. An earlier one of
+// the session counts no more.
+func (g *Guard) Bind(id endpoint.SessionID, session string) { g.contacts.bind(id, session) }
+
+// Forget says that a secret was revoked.
+func (g *Guard) Forget(id endpoint.SessionID) { g.contacts.forget(id) }
+
+// Listed implements [endpoint.Observer].
+func (g *Guard) Listed(id endpoint.SessionID, tools []string) { g.contacts.list(id, tools) }
+
+// Arrived implements [endpoint.Observer].
+func (g *Guard) Arrived(id endpoint.SessionID, a endpoint.Arrival) {
+	session, ok := g.contacts.owner(id)
+	arrival := Arrival{Tool: a.Tool, IDs: []string{a.ToolUseID, a.CallID}}
+	switch {
+	case a.Unmatchable:
+	case ok && g.wire.Arrived(session, arrival), g.asked.accounts(session, arrival):
+		return
+	}
+	g.options.Unasked(Unasked{Session: session, Tool: g.tool(a.Tool)}) // as it was called: a mended name has passed no parser
+}
+
+// tool is a tool of the injected server, if its name passes the parser.
+func (g *Guard) tool(name string) pipeline.Identity {
+	id, _ := pipeline.NewIdentity(pipeline.ClaimTool(g.options.Reserved, name))
+	return id
+}
+
+// Witness puts the endpoint's record of the request's own session into it, for the
+// witness stage. A session without a secret of its own was not seen there.
+func (g *Guard) Witness(req *pipeline.Request) {
+	req.Session.OfferedTools, req.Session.Contacted = g.contacts.offered(req.SessionID)
+}
+
+// Check turns an automatic approval into a question where a net says so, and
+// waits for the arrival of one that stays. It is for every offer that the pipeline
+// decided, before the answer is sent.
+func (g *Guard) Check(o *acp.Offer, r pipeline.Result) pipeline.Result {
+	if r.Decision.Verdict != pipeline.Select || !allows(o, r.Decision.Option) {
+		return r
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if r.Stage == stages.BlanketName {
+		g.expect(o, r.Facts.Identity, r.Decision.Option, false)
+		return r
+	}
+	if reason := g.objection(o, r); reason != "" {
+		return askInstead(r, reason)
+	}
+	if !g.expect(o, r.Facts.Identity, r.Decision.Option, true) {
+		return askInstead(r, ReasonTooManyAwaited)
+	}
+	return r
+}
+
+// objection is why a call may not be approved automatically; empty for no reason.
+func (g *Guard) objection(o *acp.Offer, r pipeline.Result) pipeline.Reason {
+	switch {
+	case g.tripped:
+		return ReasonTripwireFired
+	case g.held[o.Request.SessionID] != "":
+		return g.held[o.Request.SessionID]
+	case tooLong(o):
+		return ReasonIDTooLong
+	case r.Facts.Injected && !g.contacts.known(o.Request.SessionID): // it could not be watched
+		return stages.ReasonNoSessionSecret
+	}
+	return ""
+}
+
+// MaxFollowed is the longest id of a call or session in bytes that is followed to
+// the endpoint; real ones have some forty.
+const MaxFollowed = 512
+
+func tooLong(o *acp.Offer) bool {
+	return len(o.Request.SessionID) > MaxFollowed || len(o.Request.Call.ID) > MaxFollowed
+}
+
+// askInstead keeps what was learned and asks a person.
+func askInstead(r pipeline.Result, reason pipeline.Reason) pipeline.Result {
+	r.Decision, r.Stage = pipeline.Decision{Verdict: pipeline.Pend, Reason: reason}, Stage
+	return r
+}
+
+// allows says whether an option of an offer allows the call.
+func allows(o *acp.Offer, option int) bool {
+	return option >= 0 && option < len(o.Request.Options) && pipeline.IsAllow(o.Request.Options[option].Kind)
+}
+
+// Allowed says that a person is about to allow a call with the given option, of an
+// offer with the given identity. It trips nothing, but its arrival is its own. An
+// option that does not allow is no matter.
+func (g *Guard) Allowed(o *acp.Offer, id pipeline.Identity, option int) {
+	if allows(o, option) {
+		g.expect(o, id, option, false)
+	}
+}
+
+// expect notes a call that is about to be allowed, before the agent learns of it.
+// It is false when it cannot be watched.
+func (g *Guard) expect(o *acp.Offer, id pipeline.Identity, option int, automatic bool) bool {
+	if g.options.Port == 0 || tooLong(o) {
+		return true
+	}
+	session, call := o.Request.SessionID, o.Request.Call.ID
+	always := o.Request.Options[option].Kind == pipeline.AllowAlways
+	named := id.State() == pipeline.Named && id.Server() == g.options.Reserved
+	switch {
+	case named && g.contacts.known(session):
+		if always {
+			g.asked.always(session, id.Tool())
+		}
+		return g.wire.Expect(session, Call{ID: call, Tool: id.Tool(), Automatic: automatic})
+	case named || id.State() == pipeline.Unknown: // it may be for the endpoint, by whatever session
+		g.asked.allow(session, call, always)
+	}
+	return true
+}
+
+// Withdraw takes back what was expected of an approval that was not sent after all.
+func (g *Guard) Withdraw(o *acp.Offer) { g.wire.Withdraw(o.Request.SessionID, o.Request.Call.ID) }
+
+// maxAlarmed bounds the sessions whose startup alarm is remembered as told.
+const maxAlarmed = 4096
+
+// Noticed tells which net kept an offer off the automatic path. It is for every
+// offer, with the host's number of it and what was decided.
+func (g *Guard) Noticed(number uint64, o *acp.Offer, r pipeline.Result) {
+	f := Fired{Session: o.Request.SessionID, Number: number, Reason: r.Facts.Kept, Tool: r.Facts.Identity}
+	if o.Request.Session.StartupAlarm && g.alarm(f.Session) {
+		g.options.Fired(Fired{Session: f.Session, Number: number, Net: audit.StartupAlarm, Reason: stages.ReasonStartupAlarm})
+	}
+	switch f.Reason {
+	case stages.ReasonNotContacted, stages.ReasonToolNotOffered, stages.ReasonNoSessionSecret:
+		f.Net = audit.Witness
+	case stages.ReasonNeverAutomatic:
+		f.Net = audit.NeverAutomatic
+	default:
+		return
+	}
+	g.options.Fired(f)
+}
+
+// alarm says whether the startup alarm of a session is to be told: once.
+func (g *Guard) alarm(session string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, told := g.alarmed[session]; told || len(g.alarmed) >= maxAlarmed {
+		return false
+	}
+	g.alarmed[session] = struct{}{}
+	return true
+}
