@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/kandev/assent/internal/agents"
 	"github.com/kandev/assent/internal/host/config"
 	"github.com/kandev/assent/internal/host/endpoint"
 	"github.com/kandev/assent/internal/host/process"
@@ -65,9 +66,9 @@ func (o *Options) chooseAgent(l *process.Launch) {
 	case o.Agent != "":
 		l.Config.Agent = o.Agent
 	case o.Demo:
-		l.Config.Agent = demoAgentID
+		l.Config.Agent = agents.Claude
 	default:
-		guess := guessAgent(o.Command)
+		guess := agents.Guess(o.Command)
 		if guess == "" && !o.Passthrough {
 			o.say("the agent is not known by its name: its tools are asked about unless its requests name them (--agent ID configures it)")
 		}
@@ -114,7 +115,7 @@ func directory(cwd string) (string, error) {
 
 // passthrough hands the terminal to Codex.
 func (o *Options) passthrough(l process.Launch) error {
-	if id := l.Config.Agent + l.Overrides.Agent; id != codexAgentID && programName(o.Command[0]) != "codex" {
+	if id := l.Config.Agent + l.Overrides.Agent; id != agents.Codex && agents.ProgramName(o.Command[0]) != "codex" {
 		return Usage("--passthrough knows Codex only", "as in: assent run --passthrough -- codex")
 	}
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt, syscall.SIGQUIT) // they are the agent's, which has the keyboard

@@ -1,4 +1,4 @@
-package console
+package agents
 
 import (
 	"strings"
@@ -18,6 +18,6 @@ func TestGuesses(t *testing.T) {
 		"node dist/index.js":                            "",
 		"my-agent":                                      "",
 	} {
-		assert.Equal(t, want, guessAgent(strings.Fields(line)), line)
+		assert.Equal(t, want, Guess(strings.Fields(line)), line)
 	}
 }

@@ -1,31 +1,36 @@
-package console
+// Package agents holds what a host knows of real agents beyond their dialects: the
+// names of their programs, and what makes them ask. None of it identifies a tool.
+package agents
 
 import (
 	"path"
 	"strings"
 )
 
-// Agent ids that this command treats specially.
+// Agent ids that something here depends on.
 const (
-	codexAgentID = "codex-acp"
-	demoAgentID  = "claude-acp" // the demo agent asks in Claude's way
+	Claude   = "claude-acp"
+	Codex    = "codex-acp"
+	Qwen     = "qwen-acp"
+	OpenCode = "opencode-acp"
+	Kilo     = "kilocode-acp"
 )
 
 // agentNames are the names of the programs and packages of known agents.
 var agentNames = map[string]string{
-	"claude-agent-acp":          "claude-acp",
-	"claude-code-acp":           "claude-acp",
-	"claude-acp":                "claude-acp",
-	"codex-acp":                 codexAgentID,
-	"codex":                     codexAgentID,
+	"claude-agent-acp":          Claude,
+	"claude-code-acp":           Claude,
+	"claude-acp":                Claude,
+	"codex-acp":                 Codex,
+	"codex":                     Codex,
 	"gemini":                    "gemini-acp",
 	"gemini-cli":                "gemini-acp",
-	"qwen":                      "qwen-acp",
-	"qwen-code":                 "qwen-acp",
-	"opencode":                  "opencode-acp",
-	"opencode-ai":               "opencode-acp",
-	"kilo":                      "kilocode-acp",
-	"kilocode":                  "kilocode-acp",
+	"qwen":                      Qwen,
+	"qwen-code":                 Qwen,
+	"opencode":                  OpenCode,
+	"opencode-ai":               OpenCode,
+	"kilo":                      Kilo,
+	"kilocode":                  Kilo,
 	"copilot":                   "copilot-acp",
 	"cline":                     "cline-acp",
 	"pi":                        "pi-acp",
@@ -33,10 +38,10 @@ var agentNames = map[string]string{
 	"@zed-industries/codex-acp": "zed-codex-acp",
 }
 
-// guessAgent finds the agent id of a command line such as "npx -y
+// Guess finds the agent id of a command line such as "npx -y
 // @zed-industries/claude-agent-acp@latest". A guess chooses explanations only:
 // any program can have any name.
-func guessAgent(command []string) string {
+func Guess(command []string) string {
 	for _, word := range command {
 		if strings.HasPrefix(word, "-") {
 			continue
@@ -44,7 +49,7 @@ func guessAgent(command []string) string {
 		if id := agentNames[packageName(word)]; id != "" {
 			return id
 		}
-		if id := agentNames[programName(word)]; id != "" {
+		if id := agentNames[ProgramName(word)]; id != "" {
 			return id
 		}
 	}
@@ -59,8 +64,8 @@ func packageName(word string) string {
 	return word
 }
 
-// programName is the last part of a path or package, without version and ending.
-func programName(word string) string {
+// ProgramName is the last part of a path or package, without version and ending.
+func ProgramName(word string) string {
 	name := path.Base(strings.ReplaceAll(packageName(word), `\`, "/"))
 	for _, ending := range []string{".exe", ".cmd", ".ps1", ".js", ".mjs"} {
 		name = strings.TrimSuffix(name, ending)
