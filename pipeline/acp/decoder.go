@@ -58,6 +58,12 @@ type Message struct {
 	// Offer is set for a permission request that wants an answer. One without an
 	// id, or with an id that cannot be answered, has none.
 	Offer *Offer
+	// Replayed is set for an update of a tool call that repeats the history of a
+	// session whose session/load is not answered yet: nothing happens now.
+	Replayed bool
+	// Alarmed are the sessions whose startup alarm this line has raised, each of
+	// them once per connection.
+	Alarmed []string
 }
 
 // FromAgent takes one line of the agent. The error is [ErrBlank], [ErrNoise] or
@@ -85,7 +91,7 @@ func (d *Decoder) FromAgent(line []byte) (Message, error) {
 			m.Offer = o
 		}
 	case f.Method == MethodUpdate && mayBeToolCall(f.Line):
-		err = d.update(f)
+		err = d.update(&m)
 	}
 	return m, err
 }
@@ -164,8 +170,8 @@ func mayBeToolCall(line []byte) bool {
 	return bytes.Contains(line, []byte("tool_call")) || bytes.Contains(line, []byte(`\u`))
 }
 
-func (d *Decoder) update(f Frame) error {
-	u, err := readUpdate(f, d.observer != nil)
+func (d *Decoder) update(m *Message) error {
+	u, err := readUpdate(m.Frame, d.observer != nil)
 	if errors.Is(err, ErrNoise) {
 		return err
 	}
@@ -173,33 +179,38 @@ func (d *Decoder) update(f Frame) error {
 	defer d.mu.Unlock()
 	switch {
 	case err != nil:
-		d.contradict(f)
+		d.contradict(m)
 	case !u.toolCall:
 	default:
-		if d.startup != nil && d.startup.StartupFailed(&u.seen, d.options.Reserved) {
-			d.sessions.alarm(u.session)
-		}
-		if !d.sessions.replaying(u.session) {
+		d.watchStartup(m, u.session, &u.seen)
+		if m.Replayed = d.sessions.replaying(u.session); !m.Replayed {
 			d.calls.update(u, d.observer)
 		}
 	}
 	return nil
 }
 
+// watchStartup raises the startup alarm of a session where an update says so.
+func (d *Decoder) watchStartup(m *Message, session string, u *pipeline.ToolCallUpdate) {
+	if d.startup != nil && d.startup.StartupFailed(u, d.options.Reserved) && d.sessions.alarm(session) {
+		m.Alarmed = append(m.Alarmed, session)
+	}
+}
+
 // contradict handles an update that can be read in more than one way: every call
 // that it may be about becomes contradictory.
-func (d *Decoder) contradict(f Frame) {
-	targets, ok := readTargets(f)
+func (d *Decoder) contradict(m *Message) {
+	targets, ok := readTargets(m.Frame)
 	if !ok {
 		d.sessions.distrustAll()
 	}
 	for _, t := range targets {
 		u := pipeline.ToolCallUpdate{ID: t.call, Status: statusFailed}
-		if d.startup != nil && d.startup.StartupFailed(&u, d.options.Reserved) {
-			d.sessions.alarm(t.session)
+		d.watchStartup(m, t.session, &u)
+		if d.sessions.replaying(t.session) {
+			m.Replayed = true
+			continue
 		}
-		if !d.sessions.replaying(t.session) {
-			d.calls.contradict(t)
-		}
+		d.calls.contradict(t)
 	}
 }

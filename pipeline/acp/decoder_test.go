@@ -143,6 +143,40 @@ func TestDecoderReplayedHistory(t *testing.T) {
 	}
 }
 
+// What a line means at the moment in which it comes.
+func TestDecoderTellsWhatAnUpdateIs(t *testing.T) {
+	call := func(session, id, status string) string {
+		return updateIn(session, `{"sessionUpdate":"tool_call","toolCallId":"`+id+`","status":"`+status+`"}`)
+	}
+	for name, test := range map[string]struct {
+		before   []string
+		line     string
+		replayed bool
+		alarmed  []string
+	}{
+		"a call":                    {nil, call("s", "c", "completed"), false, nil},
+		"a failed start":            {nil, call("s", "alarm.kandev", "failed"), false, []string{"s"}},
+		"a failed start, again":     {[]string{call("s", "alarm.kandev", "failed")}, call("s", "alarm.kandev", "failed"), false, nil},
+		"in another session":        {[]string{call("s", "alarm.kandev", "failed")}, call("r", "alarm.kandev", "failed"), false, []string{"r"}},
+		"a replayed call":           {[]string{onSession("1", "load", "s", hostsList)}, call("s", "c", "completed"), true, nil},
+		"a replayed alarm":          {[]string{onSession("1", "load", "s", hostsList)}, call("s", "alarm.kandev", "failed"), true, []string{"s"}},
+		"after the load":            {[]string{onSession("1", "load", "s", hostsList), done("1")}, call("s", "c", "completed"), false, nil},
+		"another session meanwhile": {[]string{onSession("1", "load", "s", hostsList)}, call("r", "c", "completed"), false, nil},
+		"a resume replays nothing":  {[]string{onSession("1", "resume", "s", hostsList)}, call("s", "c", "completed"), false, nil},
+		"an ambiguous replay": {[]string{onSession("1", "load", "s", hostsList)},
+			updateIn("s", `{"sessionUpdate":"tool_call","toolCallId":"alarm.kandev","status":"completed","status":"failed"}`), true, []string{"s"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := acp.NewDecoder(acp.Options{Dialect: observer{}})
+			feed(t, d, test.before...)
+			m, err := d.FromAgent([]byte(test.line))
+			require.NoError(t, err)
+			assert.Equal(t, test.replayed, m.Replayed)
+			assert.Equal(t, test.alarmed, m.Alarmed)
+		})
+	}
+}
+
 // The startup alarm holds for its own session from then on, whatever follows.
 func TestDecoderStartupAlarm(t *testing.T) {
 	alarm := func(id, status string) string {

@@ -60,12 +60,18 @@ func (s *sessions) doubt(ids []string) {
 	}
 }
 
-func (s *sessions) alarm(session string) {
+// alarm raises the startup alarm of a session. It is false when it was raised
+// before.
+func (s *sessions) alarm(session string) bool {
+	if _, raised := s.alarms[session]; raised {
+		return false
+	}
 	if len(s.alarms) >= maxAnnounced {
 		s.distrusted = true
-		return
+		return false
 	}
 	s.alarms[session] = struct{}{}
+	return true
 }
 
 // request takes a session request that is about to be sent.
