@@ -22,13 +22,11 @@ func TestAnAuditOfARun(t *testing.T) {
 	require.Zero(t, code)
 	assert.Empty(t, stderr)
 	var got []string
-	var asked []string
+	var ids []string
 	require.NoError(t, audit.Read(file, func(l audit.Line) error {
 		r := l.Record
 		got = append(got, string(r.Event)+" "+r.Verdict.String()+" "+string(r.Reason)+" "+r.OptionKind+" "+r.Surface)
-		if r.Request != "" {
-			asked = append(asked, r.Request)
-		}
+		ids = append(ids, r.Request)
 		return l.Err
 	}))
 	assert.Equal(t, []string{
@@ -36,8 +34,9 @@ func TestAnAuditOfARun(t *testing.T) {
 		"decision pend server_is_not_the_hosts  ", "answer select person_denied reject_once on-pending",
 		"decision pend name_without_mcp_prefix  ", "answer select person_denied reject_once on-pending",
 	}, got)
-	require.Len(t, asked, 4)
-	assert.Equal(t, []string{asked[0], asked[2]}, []string{asked[1], asked[3]}, "an answer has the id of its offer")
+	require.Len(t, ids, 5)
+	assert.Equal(t, []string{ids[1], ids[3]}, []string{ids[2], ids[4]}, "an answer has the id of its offer")
+	assert.Len(t, map[string]bool{ids[0]: true, ids[1]: true, ids[3]: true}, 3)
 	if runtime.GOOS != "windows" {
 		info, err := os.Stat(file)
 		require.NoError(t, err)

@@ -25,6 +25,7 @@ type wire struct {
 	OptionKind string  `json:"option_kind"`
 	Server     *string `json:"server"`
 	Tool       *string `json:"tool"`
+	Kind       string  `json:"kind"`
 	By         string  `json:"by"`
 	Surface    string  `json:"surface"`
 	WaitedMS   uint64  `json:"waited_ms"`
@@ -55,7 +56,7 @@ func Parse(text []byte) (Record, error) {
 	r := Record{
 		Event: Event(w.Event), Run: w.Run, Instance: w.Instance, Agent: pipeline.Agent(w.Agent), Session: w.Session,
 		Request: w.Request, Stage: pipeline.Name(w.Stage), Reason: pipeline.Reason(w.Reason), OptionKind: w.OptionKind,
-		By: w.By, Surface: w.Surface, Net: Net(w.Net), Dropped: w.Dropped, Waited: time.Duration(w.WaitedMS) * time.Millisecond,
+		Kind: Kind(w.Kind), By: w.By, Surface: w.Surface, Net: Net(w.Net), Dropped: w.Dropped, Waited: time.Duration(w.WaitedMS) * time.Millisecond,
 	}
 	var err, errSince error
 	if r.Time, err = parseTime(w.Time); w.Since != "" {

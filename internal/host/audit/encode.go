@@ -35,6 +35,7 @@ func appendRecord(b []byte, r *Record) []byte {
 		l.text("server", r.Tool.Server())
 		l.text("tool", r.Tool.Tool())
 	}
+	l.text("kind", string(r.Kind))
 	l.text("by", r.By)
 	l.text("surface", r.Surface)
 	if r.Event == Answer {

@@ -83,6 +83,8 @@ type Record struct {
 	OptionKind string
 	// Tool is written only in the state [pipeline.Named].
 	Tool pipeline.Identity
+	// Kind of the tool call, as the agent says. It is written in an [Unasked].
+	Kind Kind
 	// By is who answered, Surface through what.
 	By, Surface string
 	// Waited is how long the offer was open, in whole milliseconds. It counts in
@@ -141,6 +143,9 @@ func (r Record) clean() Record {
 	r.OptionKind = knownKind(r.OptionKind)
 	if r.Tool.State() != pipeline.Named {
 		r.Tool = pipeline.Identity{}
+	}
+	if r.Kind != "" {
+		r.Kind = KnownKind(string(r.Kind))
 	}
 	if r.Waited = r.Waited.Truncate(time.Millisecond); r.Waited < 0 || r.Event != Answer {
 		r.Waited = 0

@@ -23,7 +23,7 @@ func full() Record {
 	return Record{
 		Time: at, Event: Answer, Run: "0123456789abcdef", Instance: "3", Agent: "claude-acp", Session: "s-1", Request: "r-7",
 		Verdict: pipeline.Select, Stage: "pending", Reason: "person_allowed", OptionKind: pipeline.AllowOnce,
-		Tool: tool("kandev", "create_task"), By: "anna", Surface: "terminal", Waited: 1500 * time.Millisecond,
+		Tool: tool("kandev", "create_task"), Kind: "execute", By: "anna", Surface: "terminal", Waited: 1500 * time.Millisecond,
 		Net: Tripwire, Dropped: 4, Since: at.Add(-time.Minute),
 	}
 }
@@ -36,7 +36,7 @@ func encode(r Record) string {
 func TestLine(t *testing.T) {
 	assert.Equal(t, `{"time":"2026-11-07T10:11:12.000000130Z","event":"answer","run":"0123456789abcdef","instance":"3",`+
 		`"agent":"claude-acp","session":"s-1","request_id":"r-7","verdict":"select","stage":"pending","reason":"person_allowed",`+
-		`"option_kind":"allow_once","server":"kandev","tool":"create_task","by":"anna","surface":"terminal","waited_ms":1500,`+
+		`"option_kind":"allow_once","server":"kandev","tool":"create_task","kind":"execute","by":"anna","surface":"terminal","waited_ms":1500,`+
 		`"net":"tripwire","dropped":4,"since":"2026-11-07T10:10:12.000000130Z"}`+"\n", encode(full()))
 }
 
@@ -46,11 +46,11 @@ func TestNothingElseIsWritten(t *testing.T) {
 	var line map[string]any
 	require.NoError(t, json.Unmarshal([]byte(encode(full())), &line))
 	assert.Equal(t, []string{
-		"agent", "by", "dropped", "event", "instance", "net", "option_kind", "reason", "request_id", "run", "server",
+		"agent", "by", "dropped", "event", "instance", "kind", "net", "option_kind", "reason", "request_id", "run", "server",
 		"session", "since", "stage", "surface", "time", "tool", "verdict", "waited_ms",
 	}, slices.Sorted(maps.Keys(line)))
 	fields := reflect.VisibleFields(reflect.TypeFor[Record]())
-	assert.Len(t, fields, 18, "a new member needs a bound in clean, a place in the line and in docs/audit.md")
+	assert.Len(t, fields, 19, "a new member needs a bound in clean, a place in the line and in docs/audit.md")
 }
 
 func TestMembersOfOneEventOnly(t *testing.T) {
@@ -65,10 +65,10 @@ func TestMembersOfOneEventOnly(t *testing.T) {
 
 func TestSetsAreClosed(t *testing.T) {
 	line := encode(Record{
-		Event: "hostile", Net: "hostile", OptionKind: "hostile", Stage: "a stage of words", Reason: pipeline.Reason(strings.Repeat("x", 65)),
+		Event: "hostile", Net: "hostile", Kind: "hostile", OptionKind: "hostile", Stage: "a stage of words", Reason: pipeline.Reason(strings.Repeat("x", 65)),
 		Tool: pipeline.OtherIdentity(), Verdict: 77,
 	})
-	assert.Equal(t, `{"time":"0001-01-01T00:00:00.000000000Z","event":"other","stage":"other","reason":"other","option_kind":"other","net":"other"}`+"\n", line)
+	assert.Equal(t, `{"time":"0001-01-01T00:00:00.000000000Z","event":"other","stage":"other","reason":"other","option_kind":"other","kind":"other","net":"other"}`+"\n", line)
 }
 
 func TestHostileTextIsEscaped(t *testing.T) {

@@ -54,21 +54,18 @@ func (a *askedCalls) keep(c askedCall) {
 }
 
 // accounts says whether somebody was asked for what arrived, and uses that up.
-func (a *askedCalls) accounts(session string, arrival Arrival) bool {
+// Offered says that the agent had asked for this very call.
+func (a *askedCalls) accounts(session string, arrival Arrival) (known, offered bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	at := slices.IndexFunc(a.calls, func(c askedCall) bool { return len(arrival.IDs) == 0 || slices.Contains(arrival.IDs, c.call) })
+	if at >= 0 {
+		a.calls = slices.Delete(a.calls, at, at+1)
+		return true, true
+	}
 	_, tool := a.good[askedCall{session, pipeline.FlatName(arrival.Tool)}]
 	_, all := a.good[askedCall{session: session}]
-	if tool || all || a.lost {
-		return true
-	}
-	named := slices.ContainsFunc(arrival.IDs, func(id string) bool { return id != "" })
-	at := slices.IndexFunc(a.calls, func(c askedCall) bool { return !named || slices.Contains(arrival.IDs, c.call) })
-	if at < 0 {
-		return false
-	}
-	a.calls = slices.Delete(a.calls, at, at+1)
-	return true
+	return tool || all || a.lost, false
 }
 
 // ended forgets a call that is over, and turnEnded all of a session.

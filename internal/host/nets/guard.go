@@ -1,6 +1,8 @@
 package nets
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 
 	"github.com/kandev/assent/internal/host/audit"
@@ -34,6 +36,7 @@ type Guard struct {
 	contacts contacts
 	wire     *Tripwire
 	asked    askedCalls
+	ran      ran
 
 	mu      sync.Mutex
 	tripped bool                       // the instance approves nothing by itself any more
@@ -52,7 +55,7 @@ func NewGuard(o Options) *Guard {
 	if o.Dial == nil {
 		o.Dial = reachable
 	}
-	return &Guard{options: o, contacts: newContacts(), wire: NewTripwire(), held: map[string]pipeline.Reason{}, alarmed: map[string]struct{}{}}
+	return &Guard{options: o, contacts: newContacts(), wire: NewTripwire(), ran: newRan(), held: map[string]pipeline.Reason{}, alarmed: map[string]struct{}{}}
 }
 
 // Expect says that a secret for the endpoint exists, before the agent has it.
@@ -71,13 +74,36 @@ func (g *Guard) Listed(id endpoint.SessionID, tools []string) { g.contacts.list(
 // Arrived implements [endpoint.Observer].
 func (g *Guard) Arrived(id endpoint.SessionID, a endpoint.Arrival) {
 	session, ok := g.contacts.owner(id)
-	arrival := Arrival{Tool: a.Tool, IDs: []string{a.ToolUseID, a.CallID}}
-	switch {
-	case a.Unmatchable:
-	case ok && g.wire.Arrived(session, arrival), g.asked.accounts(session, arrival):
-		return
+	arrival := Arrival{Tool: a.Tool, IDs: named(a.ToolUseID, a.CallID)}
+	if !a.Unmatchable {
+		if ok && g.wire.Arrived(session, arrival) {
+			return
+		}
+		if known, offered := g.asked.accounts(session, arrival); known {
+			if !offered {
+				g.seen(session, arrival.IDs)
+			}
+			return
+		}
 	}
-	g.options.Unasked(Unasked{Session: session, Tool: g.tool(a.Tool)}) // as it was called: a mended name has passed no parser
+	g.seen(session, arrival.IDs)
+	g.options.Unasked(Unasked{Session: session, Arrived: true, Tool: g.tool(a.Tool)}) // as it was called: a mended name has passed no parser
+}
+
+// named are the ids that say something.
+func named(ids ...string) []string {
+	return slices.DeleteFunc(ids, func(id string) bool { return id == "" })
+}
+
+// seen keeps a call that arrived without an offer from being told once more when
+// the agent reports its end.
+func (g *Guard) seen(session string, ids []string) {
+	if len(ids) == 0 {
+		g.ran.nameless(session)
+	}
+	for _, id := range ids {
+		g.ran.account(session, id)
+	}
 }
 
 // tool is a tool of the injected server, if its name passes the parser.
@@ -96,6 +122,7 @@ func (g *Guard) Witness(req *pipeline.Request) {
 // waits for the arrival of one that stays. It is for every offer that the pipeline
 // decided, before the answer is sent.
 func (g *Guard) Check(o *acp.Offer, r pipeline.Result) pipeline.Result {
+	g.ran.account(o.Request.SessionID, o.Request.Call.ID)
 	if r.Decision.Verdict != pipeline.Select || !allows(o, r.Decision.Option) {
 		return r
 	}
@@ -125,6 +152,8 @@ func (g *Guard) objection(o *acp.Offer, r pipeline.Result) pipeline.Reason {
 		return ReasonIDTooLong
 	case r.Facts.Injected && !g.contacts.known(o.Request.SessionID): // it could not be watched
 		return stages.ReasonNoSessionSecret
+	case g.wire.Doubtful():
+		return ReasonEndUnreadable
 	}
 	return ""
 }
@@ -171,7 +200,13 @@ func (g *Guard) expect(o *acp.Offer, id pipeline.Identity, option int, automatic
 		if always {
 			g.asked.always(session, id.Tool())
 		}
-		return g.wire.Expect(session, Call{ID: call, Tool: id.Tool(), Automatic: automatic})
+		if g.wire.Expect(session, Call{ID: call, Tool: id.Tool(), Automatic: automatic}) {
+			return true
+		}
+		if automatic {
+			return false
+		}
+		g.asked.allow(session, call, false) // there is no room where its arrival would be its own
 	case named || id.State() == pipeline.Unknown: // it may be for the endpoint, by whatever session
 		g.asked.allow(session, call, always)
 	}
@@ -185,11 +220,19 @@ func (g *Guard) Withdraw(o *acp.Offer) { g.wire.Withdraw(o.Request.SessionID, o.
 const maxAlarmed = 4096
 
 // Noticed tells which net kept an offer off the automatic path. It is for every
-// offer, with the host's number of it and what was decided.
-func (g *Guard) Noticed(number uint64, o *acp.Offer, r pipeline.Result) {
-	f := Fired{Session: o.Request.SessionID, Number: number, Reason: r.Facts.Kept, Tool: r.Facts.Identity}
-	if o.Request.Session.StartupAlarm && g.alarm(f.Session) {
-		g.options.Fired(Fired{Session: f.Session, Number: number, Net: audit.StartupAlarm, Reason: stages.ReasonStartupAlarm})
+// offer, with the host's number and id of it and what was decided, before the
+// answer is sent.
+func (g *Guard) Noticed(number uint64, request string, o *acp.Offer, r pipeline.Result) {
+	session, call := o.Request.SessionID, o.Request.Call.ID
+	if o.Reason == acp.ReasonNoOptions { // it went through no check
+		g.ran.account(session, call)
+	}
+	if r.Decision.Verdict == pipeline.Select {
+		g.wire.Name(session, call, request)
+	}
+	f := Fired{Session: session, Number: number, Request: request, Reason: cmp.Or(r.Facts.Kept, r.Decision.Reason), Tool: r.Facts.Identity}
+	if o.Request.Session.StartupAlarm && g.alarm(session) {
+		g.options.Fired(Fired{Session: session, Number: number, Request: request, Net: audit.StartupAlarm, Reason: stages.ReasonStartupAlarm})
 	}
 	switch f.Reason {
 	case stages.ReasonNotContacted, stages.ReasonToolNotOffered, stages.ReasonNoSessionSecret:
@@ -200,6 +243,14 @@ func (g *Guard) Noticed(number uint64, o *acp.Offer, r pipeline.Result) {
 		return
 	}
 	g.options.Fired(f)
+}
+
+// Alarm says that the agent has reported not to have started the injected server in
+// a session: see [acp.Message].
+func (g *Guard) Alarm(session string) {
+	if g.alarm(session) {
+		g.options.Fired(Fired{Session: session, Net: audit.StartupAlarm, Reason: stages.ReasonStartupAlarm})
+	}
 }
 
 // alarm says whether the startup alarm of a session is to be told: once.

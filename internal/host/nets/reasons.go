@@ -22,4 +22,7 @@ const (
 	// ReasonTooManyAwaited: so many approved calls of this session have not ended
 	// that no further one could be watched.
 	ReasonTooManyAwaited pipeline.Reason = "too_many_calls_awaited"
+	// ReasonEndUnreadable: a line of the agent could not be read, and an approved
+	// call that has not arrived may have ended in it.
+	ReasonEndUnreadable pipeline.Reason = "call_end_unreadable"
 )

@@ -2,6 +2,7 @@ package nets
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"net"
 	"strconv"
@@ -11,21 +12,60 @@ import (
 	"github.com/kandev/assent/pipeline"
 )
 
-// Update takes a session/update of the agent: a call may be over.
+// Update takes a session/update of the agent: a call may begin or be over.
 func (g *Guard) Update(line []byte) {
-	if g.options.Port == 0 || !mayEndCall(line) {
-		return
+	if u, ok := g.read(line); ok {
+		if unasked, kind := g.ran.update(u); unasked {
+			g.options.Unasked(Unasked{Session: u.session, Kind: cmp.Or(kind, audit.KindOther)})
+		}
+		g.ended(u)
 	}
-	u, ok := readUpdate(line)
-	if !ok || u.status == "" {
-		return
-	}
-	g.asked.ended(u.session, u.call)
-	g.missed(u.session, g.wire.Ended(u.session, u.call), u.status == statusFailed)
 }
 
-// mayEndCall rules out most updates without decoding them: the word can only be
-// missing where it is written with escapes.
+// Replayed takes an update that repeats the history of a session: see
+// [acp.Message]. Nothing in it runs now.
+func (g *Guard) Replayed(line []byte) {
+	if u, ok := g.read(line); ok {
+		g.ran.replayed(u)
+		g.ended(u)
+	}
+}
+
+// read reads an update if a call begins or ends in it.
+func (g *Guard) read(line []byte) (update, bool) {
+	ends := mayEndCall(line)
+	if !mayBeCall(line) || !ends && !mayStartCall(line) {
+		return update{}, false
+	}
+	u, about, ok := readUpdate(line)
+	if !ok && ends {
+		g.Unreadable()
+	}
+	return u, ok && about && u.session != "" && u.call != ""
+}
+
+func (g *Guard) ended(u update) {
+	if u.status != "" {
+		g.asked.ended(u.session, u.call)
+		g.missed(u.session, g.wire.Ended(u.session, u.call), u.status == statusFailed)
+	}
+}
+
+// Unreadable says that a line of the agent could not be read: it was too long or
+// too deep, or a batch. An approved call may have ended in it, so while such a call
+// has not arrived a person is asked.
+func (g *Guard) Unreadable() { g.wire.Unreadable() }
+
+// mayBeCall rules out most updates without decoding them, like the two below: the
+// words can only be missing where they are written with escapes.
+func mayBeCall(line []byte) bool {
+	return bytes.Contains(line, []byte(`tool_call`)) || bytes.Contains(line, []byte(`\u`))
+}
+
+func mayStartCall(line []byte) bool {
+	return bytes.Contains(line, []byte(`"tool_call"`)) || bytes.Contains(line, []byte(`\u`))
+}
+
 func mayEndCall(line []byte) bool {
 	return bytes.Contains(line, []byte(`completed"`)) || bytes.Contains(line, []byte(`failed"`)) || bytes.Contains(line, []byte(`\u`))
 }
@@ -33,6 +73,7 @@ func mayEndCall(line []byte) bool {
 // TurnEnded says that the agent has answered a prompt of the session.
 func (g *Guard) TurnEnded(session string) {
 	g.asked.turnEnded(session)
+	g.ran.turnEnded(session)
 	g.missed(session, g.wire.TurnEnded(session), false)
 }
 
@@ -47,7 +88,7 @@ func (g *Guard) missed(session string, calls []Call, failed bool) {
 		reason = ReasonEndpointUnreachable
 	}
 	if g.lose(session, reason) {
-		g.options.Fired(Fired{Session: session, Net: audit.Tripwire, Reason: reason, Tool: g.tool(calls[0].Tool)})
+		g.options.Fired(Fired{Session: session, Request: calls[0].Request, Net: audit.Tripwire, Reason: reason, Tool: g.tool(calls[0].Tool)})
 	}
 }
 

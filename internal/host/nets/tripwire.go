@@ -16,6 +16,8 @@ type Call struct {
 	// Automatic: no person was asked. Only such a call can trip the wire, but
 	// every allowed call uses up its own arrival.
 	Automatic bool
+	// Request is the host's id of the offer; empty until [Tripwire.Name].
+	Request string
 }
 
 // Arrival is one tools/call as it reached the endpoint in a session.
@@ -37,11 +39,13 @@ const maxCalls = 4096
 type Tripwire struct {
 	mu       sync.Mutex
 	sessions map[string][]*expected
+	doubted  bool // some call may be doubted
 }
 
 type expected struct {
 	Call
 	arrived bool
+	doubted bool // its end may have been in a line that could not be read
 }
 
 // NewTripwire makes one for one agent instance.
@@ -57,6 +61,49 @@ func (t *Tripwire) Expect(session string, c Call) bool {
 	}
 	t.sessions[session] = append(t.sessions[session], &expected{Call: c})
 	return true
+}
+
+// Name says under which id the host keeps the offer of the call that was last
+// allowed.
+func (t *Tripwire) Name(session, id, request string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	calls := t.sessions[session]
+	for i := len(calls) - 1; i >= 0; i-- {
+		if calls[i].ID == id {
+			calls[i].Request = request
+			return
+		}
+	}
+}
+
+// Unreadable says that any call may have ended unseen.
+func (t *Tripwire) Unreadable() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, calls := range t.sessions {
+		for _, c := range calls {
+			c.doubted = true
+			t.doubted = true
+		}
+	}
+}
+
+// Doubtful says whether an automatically approved call that has neither arrived nor
+// ended, as far as anybody could read, was awaited when a line could not be read.
+func (t *Tripwire) Doubtful() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.doubted {
+		return false
+	}
+	for _, calls := range t.sessions {
+		if slices.ContainsFunc(calls, func(c *expected) bool { return c.doubted && c.Automatic && !c.arrived }) {
+			return true
+		}
+	}
+	t.doubted = false
+	return false
 }
 
 // Withdraw takes the last expectation of a call back: its approval never reached

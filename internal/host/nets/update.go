@@ -4,6 +4,8 @@ import (
 	"bytes"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/kandev/assent/internal/host/audit"
 )
 
 // The states of a tool call that end it (ACP, ToolCallStatus).
@@ -14,11 +16,16 @@ const (
 
 // update is what a session/update says about a tool call. The status is empty for
 // one that does not end it.
-type update struct{ session, call, status string }
+type update struct {
+	session, call, status string
+	start                 bool       // it begins the call
+	kind                  audit.Kind // empty when it says none
+}
 
 // readUpdate reads an update leniently: of two states the one counts that ends the
-// call, since it has ended for somebody. It is false when the update is about no tool call, or no JSON.
-func readUpdate(line []byte) (u update, ok bool) {
+// call, since it has ended for somebody. About says that the update is about a tool
+// call, ok that it can be read to its end.
+func readUpdate(line []byte) (u update, about, ok bool) {
 	r := reader{dec: jsontext.NewDecoder(bytes.NewBuffer(line), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
 	kind := ""
 	r.object(func(key string) {
@@ -37,6 +44,10 @@ func readUpdate(line []byte) (u update, ok bool) {
 						kind = r.text()
 					case "toolCallId":
 						u.call = r.text()
+					case "kind":
+						if text := r.text(); text != "" {
+							u.kind = audit.KnownKind(text)
+						}
 					case "status":
 						if status := r.text(); status == statusCompleted || status == statusFailed {
 							u.status = status
@@ -50,7 +61,8 @@ func readUpdate(line []byte) (u update, ok bool) {
 			}
 		})
 	})
-	return u, !r.bad && (kind == "tool_call" || kind == "tool_call_update")
+	u.start = kind == "tool_call"
+	return u, u.start || kind == "tool_call_update", !r.bad
 }
 
 // reader walks a line. After bad JSON nothing more comes.

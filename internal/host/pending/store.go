@@ -158,6 +158,15 @@ func (s *Store) add(o *Offer, rec record, detail string) (RequestID, error) {
 	return id, nil
 }
 
+// NextID is the request id of an offer that does not wait, for the records of it.
+// Nothing can be answered by it.
+func (s *Store) NextID() RequestID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last++
+	return s.id(s.last)
+}
+
 // room finds the instance of a new offer, or says why the offer cannot wait.
 func (s *Store) room(id InstanceID) (*instance, error) {
 	in := s.instances[id]

@@ -18,10 +18,21 @@ func (i *Instance) forwardPermissionRequest(o *acp.Offer, line []byte) {
 }
 
 // sessionUpdate hands an update to the watcher, and waits for it.
-func (i *Instance) sessionUpdate(line []byte) {
-	i.nets.Update(line)
-	i.manager.options.Watcher.Updated(i.ctx, Update{Instance: i.id, Line: line})
+func (i *Instance) sessionUpdate(m acp.Message) {
+	if m.Replayed {
+		i.nets.Replayed(m.Line)
+	} else {
+		i.nets.Update(m.Line)
+	}
+	i.manager.options.Watcher.Updated(i.ctx, Update{Instance: i.id, Line: m.Line})
 }
+
+// startupFailed is told once for each session in which the agent did not start the
+// injected server.
+func (i *Instance) startupFailed(session string) { i.nets.Alarm(session) }
+
+// unreadable is told of a line that is dropped with whatever it says.
+func (i *Instance) unreadable() { i.nets.Unreadable() }
 
 // cancelRequest withdraws an offer. Should the agent have used one id for two,
 // both are over: neither can be told from the other.

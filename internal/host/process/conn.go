@@ -26,7 +26,9 @@ type Recorder interface {
 // valid during the call.
 type client interface {
 	forwardPermissionRequest(o *acp.Offer, line []byte)
-	sessionUpdate(line []byte)
+	sessionUpdate(m acp.Message)
+	startupFailed(session string)
+	unreadable()
 	cancelRequest(line []byte)
 }
 
@@ -61,6 +63,7 @@ func (c *conn) read(r io.Reader) {
 			c.take(line)
 		case errors.As(err, &long):
 			c.log.Warn("a line of the agent is too long and was skipped", "limit", long.Limit)
+			c.client.unreadable()
 		case errors.Is(err, acp.ErrCutLine):
 			c.log.Warn("the agent's output ends in the middle of a line", "bytes", len(line))
 			return
@@ -78,6 +81,7 @@ func (c *conn) take(line []byte) {
 	case errors.Is(err, acp.ErrBatch):
 		c.log.Warn("the agent sent a JSON-RPC batch, which is refused", "bytes", len(line))
 		c.send(acp.BatchRefusal())
+		c.client.unreadable()
 	case err != nil:
 		c.log.Debug("a line of the agent is no message", "bytes", len(line))
 	case m.Offer != nil:
@@ -89,6 +93,9 @@ func (c *conn) take(line []byte) {
 
 // dispatch handles every message but an offer.
 func (c *conn) dispatch(m acp.Message) {
+	for _, session := range m.Alarmed {
+		c.client.startupFailed(session)
+	}
 	switch {
 	case m.Kind == acp.KindResponse:
 		c.deliver(m)
@@ -99,7 +106,7 @@ func (c *conn) dispatch(m acp.Message) {
 		c.log.Debug("the agent sent a request that this client does not serve", "bytes", len(m.Line))
 		c.send(methodNotFound(m.ID))
 	case m.Kind == acp.KindNotification && m.Method == acp.MethodUpdate:
-		c.client.sessionUpdate(m.Line)
+		c.client.sessionUpdate(m)
 	case m.Kind == acp.KindNotification && m.Method == acp.MethodCancelRequest:
 		c.client.cancelRequest(m.Line)
 	default:

@@ -3,6 +3,7 @@ package process
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -44,11 +45,13 @@ func TestNetsThatKeepOneOfferBack(t *testing.T) {
 		agent, before, offer string
 		net                  audit.Net
 		reason               pipeline.Reason
+		number               uint64 // of the offer that the firing is about
 	}{
-		"a tool that is not offered": {"claude-acp", "{}", injectedOffer("1", "s1", "c1", "unheard_of"), audit.Witness, stages.ReasonToolNotOffered},
-		"a session without a secret": {"claude-acp", "{}", injectedOffer("1", "sub", "c1", listTool), audit.Witness, stages.ReasonNoSessionSecret},
-		"the startup alarm":          {"codex-acp", startup, codex, audit.StartupAlarm, stages.ReasonStartupAlarm},
-		"never automatic":            {"claude-acp", "{}", injectedOffer("1", "s1", "c1", never), audit.NeverAutomatic, stages.ReasonNeverAutomatic},
+		"a tool that is not offered": {"claude-acp", "{}", injectedOffer("1", "s1", "c1", "unheard_of"), audit.Witness, stages.ReasonToolNotOffered, 2},
+		"a session without a secret": {"claude-acp", "{}", injectedOffer("1", "sub", "c1", listTool), audit.Witness, stages.ReasonNoSessionSecret, 2},
+		"the startup alarm":          {"codex-acp", startup, codex, audit.StartupAlarm, stages.ReasonStartupAlarm, 0},
+		"the startup alarm, twice":   {"codex-acp", startup + "\n" + startup, codex, audit.StartupAlarm, stages.ReasonStartupAlarm, 0},
+		"never automatic":            {"claude-acp", "{}", injectedOffer("1", "s1", "c1", never), audit.NeverAutomatic, stages.ReasonNeverAutomatic, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := newNetStage(t, func(_ *Options, l *Launch) {
@@ -63,10 +66,18 @@ func TestNetsThatKeepOneOfferBack(t *testing.T) {
 			got := <-n.fired
 			assert.Equal(t, test.net, got.Net)
 			assert.Equal(t, test.reason, got.Reason)
-			assert.Equal(t, uint64(2), got.Number)
-			records := n.records(t, i, audit.NetFired)
-			require.Len(t, records, 1)
-			assert.Equal(t, test.net, records[0].Net)
+			assert.Equal(t, test.number, got.Number)
+			records := n.records(t, i, audit.NetFired, audit.Decision)
+			require.Len(t, records, 3)
+			fired := slices.IndexFunc(records, func(r audit.Record) bool { return r.Event == audit.NetFired })
+			assert.Equal(t, test.net, records[fired].Net)
+			if test.number == 0 {
+				assert.Equal(t, 1, fired, "told when it happens, before the offer")
+				assert.Empty(t, records[fired].Request)
+				return
+			}
+			assert.NotEmpty(t, records[fired].Request)
+			assert.Equal(t, records[1].Request, records[fired].Request)
 		})
 	}
 }
@@ -133,8 +144,9 @@ func TestL53L17_AnAutomaticApproval(t *testing.T) {
 	records := n.records(t, i, audit.Decision, audit.Answer, audit.NetFired, audit.Unasked)
 	require.Len(t, records, 1)
 	r := records[0]
-	assert.Equal(t, []any{audit.Decision, pipeline.Select, stages.ReasonInjectedMCP, listTool, pipeline.AllowOnce, ""},
-		[]any{r.Event, r.Verdict, r.Reason, r.Tool.Tool(), r.OptionKind, r.Request})
+	assert.Equal(t, []any{audit.Decision, pipeline.Select, stages.ReasonInjectedMCP, listTool, pipeline.AllowOnce},
+		[]any{r.Event, r.Verdict, r.Reason, r.Tool.Tool(), r.OptionKind})
+	assert.NotEmpty(t, r.Request)
 }
 
 // What a person answers has a record of its own, under the id of the offer.

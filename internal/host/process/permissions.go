@@ -45,7 +45,7 @@ func (i *Instance) ask(number uint64, o *acp.Offer, line []byte, r pipeline.Resu
 
 // settle reports a decision and answers with it.
 func (i *Instance) settle(number uint64, o *acp.Offer, line []byte, r pipeline.Result, t taken) {
-	i.decided(number, "", o, line, r, t)
+	i.decided(number, i.manager.options.Store.NextID(), o, line, r, t)
 	if !i.conn.send(o.Answer(r)) && r.Decision.Verdict == pipeline.Select {
 		i.nets.Withdraw(o)
 	}

@@ -46,21 +46,21 @@ type taken struct {
 }
 
 // decided reports a decision: one log record, one audit record, the metrics, and
-// the watcher. Request is the store's id of an offer that waits, and empty for one
-// that does not.
+// the watcher. Request is the id of the offer: of one that waits, the one under
+// which the store lists it.
 func (i *Instance) decided(number uint64, request pending.RequestID, o *acp.Offer, line []byte, r pipeline.Result, t taken) {
 	m, kind := i.manager, selectedKind(r, o.Request.Options)
 	logDecision(i.log, number, r, kind)
 	m.options.Audit.Append(audit.DecisionRecord(i.origin(o.Request.SessionID, request), r, kind))
 	m.options.Telemetry.Decision(i.ctx, telemetry.Decision{Agent: pipeline.Agent(i.config.Agent), Result: r, Start: t.start, Took: t.took})
-	if request != "" {
+	if r.Decision.Verdict == pipeline.Pend {
 		m.options.Telemetry.OfferOpened(i.ctx, pipeline.Agent(i.config.Agent))
 	}
 	m.options.Watcher.Decided(i.ctx, Decided{
 		Instance: i.id, Number: number, Request: request, Session: o.Request.SessionID, ToolCall: o.Request.Call.ID,
 		Result: r, OptionKind: kind, line: line, req: &o.Request,
 	})
-	i.nets.Noticed(number, o, r)
+	i.nets.Noticed(number, string(request), o, r)
 }
 
 // answered reports how an offer ended, in the same places.
@@ -87,9 +87,10 @@ func (i *Instance) fired(f Fired) {
 		level = slog.LevelInfo
 	}
 	i.log.Log(context.Background(), level, text, "net", f)
-	from := i.origin(f.Session, "")
+	from := i.origin(f.Session, pending.RequestID(f.Request))
 	i.manager.options.Audit.Append(audit.Record{
-		Event: audit.NetFired, Instance: from.Instance, Agent: from.Agent, Session: from.Session, Net: f.Net, Reason: f.Reason, Tool: f.Tool,
+		Event: audit.NetFired, Instance: from.Instance, Agent: from.Agent, Session: from.Session, Request: from.Request,
+		Net: f.Net, Reason: f.Reason, Tool: f.Tool,
 	})
 	i.manager.options.Telemetry.NetFired(i.ctx, f.Net)
 	if w, ok := i.manager.options.Watcher.(NetWatcher); ok {
@@ -99,10 +100,14 @@ func (i *Instance) fired(f Fired) {
 
 // unasked reports a call that nobody was asked about.
 func (i *Instance) unasked(u Unasked) {
-	i.log.Warn("a call reached the injected server and nobody had been asked", "call", u)
+	level, text := slog.LevelInfo, "a tool call ran and nobody had been asked" // many agents do not ask before they read
+	if u.Arrived {
+		level, text = slog.LevelWarn, "a call reached the injected server and nobody had been asked"
+	}
+	i.log.Log(context.Background(), level, text, "call", u)
 	from := i.origin(u.Session, "")
 	i.manager.options.Audit.Append(audit.Record{
-		Event: audit.Unasked, Instance: from.Instance, Agent: from.Agent, Session: from.Session, Tool: u.Tool,
+		Event: audit.Unasked, Instance: from.Instance, Agent: from.Agent, Session: from.Session, Tool: u.Tool, Kind: u.Kind,
 	})
 	i.manager.options.Telemetry.Unasked(i.ctx, from.Agent, 1)
 	if w, ok := i.manager.options.Watcher.(NetWatcher); ok {

@@ -44,7 +44,8 @@ type Decided struct {
 	Instance InstanceID
 	// Number is ours, the same as in a [Question].
 	Number uint64
-	// Request is the store's id of an offer that waits; empty for any other.
+	// Request is the id of the offer. Only one that waits can be answered by it: it
+	// is the one under which the store lists it.
 	Request pending.RequestID
 	// Session and ToolCall as the agent named them; empty when they cannot be read.
 	Session, ToolCall string

@@ -25,6 +25,7 @@ var knownReasons = []pipeline.Reason{
 	"blanket_approval",
 	"blanket_first_option",
 	"blanket_without_options",
+	"call_end_unreadable",
 	"call_id_too_long",
 	"claude_code_malformed",
 	"claude_mcp_server_is_another",
