@@ -42,9 +42,20 @@ func file(t *testing.T, content string) string {
 	return name
 }
 
+// goodCase is a case file of one case.
+var goodCase = `{"id":"one","why":"it is the host's own","instance":{"agent":"claude-acp","port":41001,"injected":true},` +
+	`"lines":[{"dir":"agent->client","raw":` + strconv.Quote(offerFrame) + `}],"want":[{"id":7,"verdict":["select"],"option":"yes"}]}` + "\n"
+
+// everyOutput is each command that prints something.
+func everyOutput(t *testing.T) [][]string {
+	t.Helper()
+	return [][]string{
+		{"run", "--demo", "--prompt", "plan"}, {"replay", file(t, traffic)}, {"check", file(t, goodCase)}, {"audit", auditFile(t)},
+		{"version"}, {"--help"}, {"help", "run"},
+	}
+}
+
 func TestReplayAndCheck(t *testing.T) {
-	goodCase := `{"id":"one","why":"it is the host's own","instance":{"agent":"claude-acp","port":41001,"injected":true},` +
-		`"lines":[{"dir":"agent->client","raw":` + strconv.Quote(offerFrame) + `}],"want":[{"id":7,"verdict":["select"],"option":"yes"}]}` + "\n"
 	badCase := strings.Replace(goodCase, `["select"]`, `["pend","cancel"]`, 1)
 	for name, test := range map[string]struct {
 		args           []string
@@ -104,8 +115,28 @@ func TestVersion(t *testing.T) {
 	}
 }
 
+// What people type first means what they expect.
+func TestHelpAndVersionInEveryForm(t *testing.T) {
+	_, help, _ := runIt(t, "--help")
+	require.Contains(t, help, "Usage: assent <command> [flags]")
+	_, helpRun, _ := runIt(t, "run", "--help")
+	_, version, _ := runIt(t, "version")
+	for args, want := range map[string]string{
+		"help": help, "-h": help, "help run": helpRun, "run -h": helpRun, "help --log-level debug run": helpRun, "--version": version,
+	} {
+		code, stdout, stderr := runIt(t, strings.Fields(args)...)
+		assert.Zero(t, code, args)
+		assert.Equal(t, want, stdout, args)
+		assert.Empty(t, stderr, args)
+	}
+	code, stdout, stderr := runIt(t)
+	assert.Equal(t, console.ExitUsage, code, "nothing was asked for")
+	assert.Empty(t, stdout)
+	assert.Equal(t, help, stderr)
+}
+
 func TestEveryHelpHasAnExample(t *testing.T) {
-	for _, command := range []string{"run", "replay", "check", "version"} {
+	for _, command := range []string{"run", "replay", "check", "audit", "version"} {
 		code, stdout, _ := runIt(t, command, "--help")
 		assert.Zero(t, code)
 		assert.Regexp(t, `Examples?:\s+assent `+command, stdout)

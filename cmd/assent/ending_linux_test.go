@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -24,8 +25,22 @@ func TestOutputThatDoesNotFitIsAFailure(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	require.NoError(t, err)
 	defer func() { _ = full.Close() }()
-	p := command(t, "run", "--demo", "--on-pending", "reject")
+	for _, args := range everyOutput(t) {
+		p := command(t, args...)
+		p.cmd.Stdout = full
+		assert.Equal(t, console.ExitFailed, p.start().wait(), args)
+		assert.Regexp(t, `^assent: (run|replay|check|audit|version|command line): the output cannot be written: no space left on device\n$`, p.stderr.String(), args)
+	}
+}
+
+// Much output does not fit either, while it is still being made.
+func TestMuchOutputThatDoesNotFit(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer func() { _ = full.Close() }()
+	recording := file(t, traffic+strings.Repeat(`{"dir":"agent->client","frame":`+offerFrame+"}\n", 100))
+	p := command(t, "replay", "--json", recording)
 	p.cmd.Stdout = full
 	assert.Equal(t, console.ExitFailed, p.start().wait())
-	assert.Equal(t, "assent: run: the output cannot be written: no space left on device\n", p.stderr.String())
+	assert.Equal(t, "assent: replay: the output cannot be written: no space left on device\n", p.stderr.String())
 }

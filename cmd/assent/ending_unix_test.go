@@ -49,6 +49,7 @@ func TestWhateverEndsTheProgramEndsTheAgentAndItsChildren(t *testing.T) {
 	for name, test := range map[string]struct {
 		signals []os.Signal
 		stdout  func(*testing.T) *os.File // nil: it is read
+		unheard bool                      // nobody reads stderr, into which nothing fits any more
 		code    int
 		stderr  string
 	}{
@@ -59,6 +60,8 @@ func TestWhateverEndsTheProgramEndsTheAgentAndItsChildren(t *testing.T) {
 		"nobody reads":        {signals: []os.Signal{syscall.SIGTERM}, stdout: unread, code: console.ExitInterrupted},
 		"nor SIGINTs":         {signals: []os.Signal{os.Interrupt, os.Interrupt}, stdout: unread, code: console.ExitInterrupted, stderr: "*"},
 		"from the start":      {signals: []os.Signal{syscall.SIGTERM}, stdout: full, code: console.ExitInterrupted},
+		"nor stderr":          {signals: []os.Signal{syscall.SIGTERM}, unheard: true, code: console.ExitInterrupted},
+		"nor any of it":       {signals: []os.Signal{syscall.SIGTERM}, stdout: unread, unheard: true, code: console.ExitInterrupted},
 		"the reader has gone": {stdout: closed, code: console.ExitFailed, stderr: "assent: run: the output cannot be written: broken pipe\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -67,6 +70,10 @@ func TestWhateverEndsTheProgramEndsTheAgentAndItsChildren(t *testing.T) {
 			p := command(t, append(append([]string{"run", "--agent", "claude-acp", "--prompt", "go"}, agent(t, "family")...), path)...)
 			if test.stdout != nil {
 				p.cmd.Stdout = test.stdout(t)
+			}
+			if test.unheard {
+				p.cmd.Args = append(p.cmd.Args[:2], append([]string{"--log-level", "debug"}, p.cmd.Args[2:]...)...)
+				p.cmd.Stderr = full(t)
 			}
 			p.start()
 			wait("alive")
@@ -89,6 +96,27 @@ func TestWhateverEndsTheProgramEndsTheAgentAndItsChildren(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Nobody reads the log: everything is decided and shown all the same, and in the
+// end it is said that lines are missing.
+func TestAnUnreadLogStopsNothing(t *testing.T) {
+	p := command(t, "run", "--demo", "--on-pending", "allow", "--log-level", "debug")
+	p.cmd.Stderr = full(t)
+	assert.Zero(t, p.start().wait())
+	assert.Contains(t, p.stdout.String(), "Ran: create_task_kandev of kandev, read_notes of other, the shell command.")
+	assert.Regexp(t, `\nnote      \d+ lines on stderr were dropped: nobody reads it\n$`, p.stdout.String())
+
+	code, stdout, stderr := runIt(t, "run", "--demo", "--on-pending", "allow", "--log-level", "debug") // the twin
+	assert.Zero(t, code)
+	assert.NotContains(t, stdout, "dropped")
+	assert.Contains(t, stderr, "msg=decision")
+}
+
+func TestAnUnreadErrorIsNoReasonToStay(t *testing.T) {
+	p := command(t, "replay", "/assent/no/such/file")
+	p.cmd.Stderr = full(t)
+	assert.Equal(t, console.ExitUsage, p.start().wait())
 }
 
 // unread is a pipe that nobody reads.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -39,30 +40,80 @@ type logFlags struct {
 type app struct{ console.Streams }
 
 func main() {
-	os.Exit(run(os.Args[1:]))
+	if watch(os.Args[1:]) {
+		return
+	}
+	stderr := console.NewStderr(os.Stderr)
+	code := run(os.Args[1:], stderr)
+	stderr.Close()
+	os.Exit(code)
 }
 
 // run parses the command line, runs the command and reports its error in one
 // line. It returns the exit code.
-func run(args []string) int {
+func run(args []string, stderr *console.Stderr) int {
+	if err := console.CheckStdout(); err != nil {
+		return console.Report(stderr, "stdout", err)
+	}
 	var cli commands
+	stdout, helped := io.Writer(console.Output{File: os.Stdout}), false
+	if len(args) == 0 {
+		stdout = stderr
+	}
 	parser, err := kong.New(&cli,
 		kong.Name("assent"),
 		kong.Description("Decides the permission requests of coding agents."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.Writers(stdout, stderr),
+		kong.Exit(func(int) { helped = true }), // --help alone ends the program, and it has no error
 	)
 	if err != nil {
-		return console.Report(os.Stderr, "assent", err)
+		return console.Report(stderr, "assent", err)
 	}
-	call, err := parser.Parse(args)
-	if err != nil {
-		return console.Report(os.Stderr, place(err), console.Usage(err.Error(), "try --help"))
+	call, err := parser.Parse(meant(args))
+	switch {
+	case helped && len(args) == 0:
+		return console.ExitUsage
+	case helped:
+		return console.ExitGood
+	case err != nil:
+		return console.Report(stderr, place(err), misused(err))
 	}
-	a := &app{console.Streams{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Logger: newLogger(os.Stderr, cli.logFlags)}}
+	a := &app{console.Streams{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: stderr, Logger: newLogger(stderr, cli.logFlags)}}
 	if err := call.Run(a); err != nil {
-		return console.Report(os.Stderr, firstWord(call.Command()), err)
+		return console.Report(stderr, firstWord(call.Command()), err)
 	}
 	return console.ExitGood
+}
+
+// meant is the command line that somebody means who does not know this program:
+// help, help for a command, --version, or nothing at all.
+func meant(args []string) []string {
+	switch {
+	case len(args) == 0:
+		return []string{"--help"}
+	case args[0] == "help":
+		return append(slices.Clone(args[1:]), "--help")
+	case args[0] == "--version":
+		return append([]string{"version"}, args[1:]...)
+	}
+	return args
+}
+
+// misused is what is wrong with a command line, and where the right one stands.
+func misused(err error) error {
+	if _, failure := errors.AsType[*console.Exit](err); failure {
+		return err // of --help, which cannot be written
+	}
+	way := "assent --help"
+	if command := place(err); command != commandLine {
+		way = "assent " + command + " --help"
+	}
+	text := strings.Replace(err.Error(), ` but got "EOL" (<EOL>)`, ", and nothing follows", 1)
+	if missing, found := strings.CutPrefix(text, `expected "<`); found {
+		text = "what is missing is <" + strings.TrimSuffix(missing, `"`)
+	}
+	return console.Usage(text, "try: "+way)
 }
 
 // newLogger logs to stderr, never to stdout.
@@ -84,8 +135,11 @@ func place(err error) string {
 			return firstWord(command)
 		}
 	}
-	return "command line"
+	return commandLine
 }
+
+// commandLine stands for a command when it is not known which.
+const commandLine = "command line"
 
 // firstWord of "run <command>" is the command itself.
 func firstWord(s string) string {

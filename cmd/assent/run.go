@@ -8,7 +8,7 @@ import (
 type runCommand struct {
 	Agent       string   `help:"Agent id, such as claude-acp. Otherwise it is guessed from the command's name, which identifies no tools." placeholder:"ID"`
 	Prompt      []string `help:"What to tell the agent; can be given several times. Otherwise prompts are typed, one per line." sep:"none" placeholder:"TEXT"`
-	OnPending   string   `help:"What answers requests that nothing decides: allow, reject or cancel. Without a terminal it is cancel, in a terminal you are asked." enum:"allow,reject,cancel," default:"" placeholder:"ANSWER"`
+	OnPending   string   `help:"What answers requests that nothing decides: allow, reject or cancel. Without a terminal it is cancel, in a terminal you are asked." placeholder:"ANSWER"`
 	AutoApprove bool     `help:"Blanket approval: answer every request with the first allowing option."`
 	MCP         []string `name:"mcp" help:"An MCP server of yours, NAME=URL; can be given several times. Its tools are always asked about." sep:"none" placeholder:"NAME=URL"`
 	Port        int      `help:"Port of the injected MCP server. Otherwise any free one." placeholder:"N"`

@@ -76,11 +76,15 @@ func TestWrongUsage(t *testing.T) {
 		args []string
 		want string
 	}{
-		"an unknown command":      {[]string{"frob"}, "assent: command line: unexpected argument frob (try --help)"},
+		"an unknown command":      {[]string{"frob"}, "assent: command line: unexpected argument frob (try: assent --help)"},
 		"no agent":                {[]string{"run"}, "assent: run: no agent was given (as in: assent run --agent claude-acp -- claude-agent-acp; or try: assent run --demo)"},
-		"an unknown flag":         {[]string{"run", "--frob"}, "assent: run: unknown flag --frob (try --help)"},
-		"an unknown answer":       {[]string{"run", "--on-pending", "maybe"}, `assent: run: --on-pending must be one of "allow","reject","cancel","" but got "maybe" (try --help)`},
+		"an unknown flag":         {[]string{"run", "--frob"}, "assent: run: unknown flag --frob (try: assent run --help)"},
+		"an unknown answer":       {[]string{"run", "--on-pending", "maybe", "x"}, "assent: run: --on-pending maybe is no answer (use allow, reject or cancel)"},
 		"a demo with a command":   {[]string{"run", "--demo", "--", "x"}, "assent: run: --demo brings its own agent (leave the command or --demo out)"},
+		"no file":                 {[]string{"replay"}, "assent: replay: what is missing is <file> ... (try: assent replay --help)"},
+		"no value":                {[]string{"run", "--port"}, "assent: run: --port: expected int value, and nothing follows (try: assent run --help)"},
+		"nearly a command":        {[]string{"rnu"}, `assent: command line: unexpected argument rnu, did you mean "run"? (try: assent --help)`},
+		"help for no command":     {[]string{"help", "frob"}, "assent: command line: unexpected argument frob (try: assent --help)"},
 		"no port":                 {[]string{"run", "--port", "70000", "x"}, "assent: run: --port 70000 is no port (use 1 to 65535)"},
 		"no directory":            {[]string{"run", "--cwd", "/assent/no/such", "x"}, "assent: run: --cwd /assent/no/such is no directory (give one that exists)"},
 		"a server without URL":    {[]string{"run", "--mcp", "docs", "x"}, "assent: run: --mcp needs a name and a URL (as in --mcp docs=http://localhost:8000/mcp)"},
@@ -128,6 +132,13 @@ func TestAnAgentThatCannotBeStarted(t *testing.T) {
 	assert.Equal(t, `assent: run: no dialect knows the agent "a-b": it is asked about unless its requests name the tool
 assent: run: cannot start "assent-no-such-agent": executable file not found in $PATH (is it installed, and is its name right?)
 `, stderr)
+}
+
+func TestAnAgentIDThatIsNearlyOne(t *testing.T) {
+	_, _, stderr := runIt(t, "run", "--agent", "claude", "--", "assent-no-such-agent")
+	assert.Contains(t, stderr, `assent: run: no dialect knows the agent "claude" (did you mean claude-acp?): it is asked about unless its requests name the tool`+"\n")
+	_, _, stderr = runIt(t, "run", "--agent", "claude-acp", "--", "assent-no-such-agent")
+	assert.NotContains(t, stderr, "no dialect knows")
 }
 
 func TestAnAgentThatCrashes(t *testing.T) {

@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -99,4 +100,25 @@ func TestAPassthroughThatIsStopped(t *testing.T) {
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
 	assert.Equal(t, console.ExitInterrupted, p.wait())
 	wait("")
+}
+
+func TestFilesThatAreNoPrograms(t *testing.T) {
+	dir := t.TempDir()
+	plain, script := filepath.Join(dir, "plain"), filepath.Join(dir, "script")
+	require.NoError(t, os.WriteFile(plain, []byte("#!/bin/sh\n"), 0o600))
+	require.NoError(t, os.WriteFile(script, []byte("console.log()\n"), 0o700))
+	for path, want := range map[string]string{
+		plain:  "permission denied (is the file executable? chmod +x makes it so, or give its interpreter first, as in: node agent.js)",
+		script: "exec format error (it is no program for this system; give the interpreter of a script first, as in: node agent.js)",
+	} {
+		code, _, stderr := runIt(t, "run", "--agent", "claude-acp", "--prompt", "go", "--", path)
+		assert.Equal(t, console.ExitFailed, code)
+		assert.Equal(t, fmt.Sprintf("assent: run: cannot start %q: %s\n", filepath.Base(path), want), stderr)
+	}
+	for path, name := range map[string]string{dir: filepath.Base(dir), "./": "00"} {
+		code, _, stderr := runIt(t, "run", "--agent", "claude-acp", "--prompt", "go", "--", path)
+		assert.Equal(t, console.ExitUsage, code)
+		assert.Contains(t, stderr, "assent: run: cannot start \""+name)
+		assert.Contains(t, stderr, "\": it is a directory (give the program in it)\n")
+	}
 }

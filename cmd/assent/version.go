@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 
 	"github.com/kandev/assent/dialects"
+	"github.com/kandev/assent/internal/console"
 )
 
 // versionCommand says what this program is.
@@ -24,12 +25,13 @@ func (*versionCommand) Run(a *app) error {
 			}
 		}
 	}
-	if _, err := fmt.Fprintf(a.Stdout, "assent %s\ncommit %s\n%s %s/%s\n\ndialects tested with\n",
+	out := console.Output{File: a.Stdout}
+	if _, err := fmt.Fprintf(out, "assent %s\ncommit %s\n%s %s/%s\n\ndialects tested with\n",
 		version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH); err != nil {
 		return err
 	}
 	for _, t := range dialects.Tested() {
-		if _, err := fmt.Fprintf(a.Stdout, "  %-14s %s %s\n", t.Agent, t.Package, t.Version); err != nil {
+		if _, err := fmt.Fprintf(out, "  %-14s %s %s\n", t.Agent, t.Package, t.Version); err != nil {
 			return err
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // Audit prints the records of audit files that pass the filter: as a table, or as
 // the lines that stand in the files.
 func Audit(s Streams, files []string, filter audit.Filter, json bool) error {
-	out := bufio.NewWriter(s.Stdout)
+	out := bufio.NewWriter(Output{s.Stdout})
 	r := auditReader{filter: filter, json: json, out: out}
 	var err error
 	for _, name := range files {

@@ -2,8 +2,8 @@ package console
 
 import (
 	"bufio"
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -17,7 +17,7 @@ import (
 // the case wants, or each expectation as a JSON object. A case that fails is a
 // failure.
 func Check(s Streams, runner replay.Runner, files []string, json bool) error {
-	out := bufio.NewWriter(s.Stdout)
+	out := bufio.NewWriter(Output{s.Stdout})
 	passed, failed := 0, 0
 	err := eachFile(files, func(name string, in io.Reader) error {
 		return runner.Cases(context.Background(), name, in, func(outcomes []replay.Outcome) error {
@@ -31,7 +31,7 @@ func Check(s Streams, runner replay.Runner, files []string, json bool) error {
 		})
 	})
 	if err != nil {
-		return errors.Join(out.Flush(), err)
+		return cmp.Or(out.Flush(), err)
 	}
 	if passed+failed == 0 {
 		return Usage("there is no case in the given files", "")

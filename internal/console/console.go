@@ -6,9 +6,10 @@
 package console
 
 import (
-	"io"
 	"log/slog"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"golang.org/x/term"
 
@@ -21,7 +22,7 @@ import (
 // Streams are what a command speaks with.
 type Streams struct {
 	Stdin, Stdout *os.File
-	Stderr        io.Writer
+	Stderr        *Stderr
 	Logger        *slog.Logger // it writes to stderr
 }
 
@@ -33,6 +34,14 @@ func (s Streams) isTerminal() bool {
 // say tells the person something on stderr, in one line.
 func (s Streams) say(text string) {
 	writeLine(s.Stderr, "assent: run: "+display.Line(text, maxShown))
+}
+
+// tellDropped says at the end, where it may be read, that stderr was not.
+func (s Streams) tellDropped(screen *screen) {
+	s.Stderr.Hurry()
+	if n := s.Stderr.Flush(); n > 0 {
+		screen.line("note", "%d lines on stderr were dropped: nobody reads it", n)
+	}
 }
 
 // Flags are what the person asked for.
@@ -68,6 +77,9 @@ type Options struct {
 
 // Run runs one agent until it is done or the person stops it.
 func Run(o Options) error {
+	// That the reader of a pipe has gone is an error of the write, and no signal that
+	// ends the program.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	launch, err := o.launch()
 	if err != nil {
 		return err

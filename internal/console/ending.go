@@ -15,6 +15,7 @@ import (
 // dropped, and when even that does not help the agent is killed.
 func (h *host) hurry() {
 	h.out.hurry()
+	h.options.Stderr.Hurry()
 	time.AfterFunc(lastResort, func() {
 		h.manager.Kill()
 		os.Exit(ExitInterrupted)
@@ -42,6 +43,7 @@ func (h *host) finish(err error) error {
 		whole = h.ledger.summary(h.screen)
 		h.screen.warnUnasked()
 	}
+	h.options.tellDropped(h.screen)
 	if h.recording != nil {
 		if failure := h.recording.Close(); failure != nil && err == nil {
 			err = Failed(fmt.Errorf("--record: the recording is not complete: %w", failure), "")
@@ -57,7 +59,7 @@ func (h *host) finish(err error) error {
 		err = ErrInterrupted
 	}
 	h.showStderr(err)
-	return explain(err)
+	return Explain(err)
 }
 
 // showStderr shows how the agent's stderr ended, if the agent is what failed.

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
+	"syscall"
 
 	"github.com/kandev/assent/internal/display"
 	"github.com/kandev/assent/internal/host/process"
@@ -70,8 +72,8 @@ func oneLine(s string) string {
 	return display.Line(strings.Join(strings.Fields(s), " "), maxReported)
 }
 
-// explain puts an error of the host into words for the person who ran it.
-func explain(err error) error {
+// Explain puts an error of the host into words for the person who ran it.
+func Explain(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -84,11 +86,22 @@ func explain(err error) error {
 		text = rpc.Error() + ": " + rpc.Detail
 		way = "some agents want to be logged in first: see the agent's own manual"
 	}
-	for _, prefix := range []string{"process: ", "child: ", "config: ", "endpoint: "} {
+	for _, prefix := range []string{"process: ", "child: ", "config: ", "endpoint: ", "proxy: "} {
 		text = strings.TrimPrefix(text, prefix)
 	}
 	if _, ok := errors.AsType[*process.StartError](err); ok {
-		way = "is it installed, and is its name right?"
+		way = startable(err)
 	}
 	return Failed(errors.New(text), way)
+}
+
+// startable says how a program that could not be started can be.
+func startable(err error) string {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return "is the file executable? chmod +x makes it so, or give its interpreter first, as in: node agent.js"
+	case errors.Is(err, syscall.ENOEXEC):
+		return "it is no program for this system; give the interpreter of a script first, as in: node agent.js"
+	}
+	return "is it installed, and is its name right?"
 }

@@ -3,13 +3,11 @@ package console
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"os"
 	"strings"
 	"time"
 
 	"github.com/kandev/assent/internal/display"
-	"github.com/kandev/assent/internal/host/config"
 	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/internal/host/process"
 	"github.com/kandev/assent/internal/record"
@@ -64,9 +62,7 @@ func newHost(o *Options, l process.Launch, prompts []string) (*host, error) {
 	if h.typing || o.isTerminal() {
 		h.typed = typedLines(o.Stdin)
 	}
-	if _, ok := o.Dialects.For(config.InstanceConfig{Agent: l.Config.Agent}.PipelineInstance()); !ok && l.Config.Agent != "" {
-		o.say(fmt.Sprintf("no dialect knows the agent %q: it is asked about unless its requests name the tool", l.Config.Agent))
-	}
+	o.tellUnknown(l.Config.Agent)
 	var err error
 	if h.books, err = openBooks(o); err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/kandev/assent/internal/host/endpoint"
 	"github.com/kandev/assent/internal/host/process"
 	"github.com/kandev/assent/internal/record"
+	"github.com/kandev/assent/pipeline"
 )
 
 // launch checks the command line and says what to start.
@@ -39,6 +41,9 @@ func (o *Options) launch() (process.Launch, error) {
 		l.Command = process.Command{Path: o.Command[0], Args: o.Command[1:]}
 	}
 	l.Command.Dir = dir
+	if path := l.Command.Program(); filepath.IsAbs(path) && isDirectory(path) { // the system would say: permission denied
+		return l, Usage(fmt.Sprintf("cannot start %q: it is a directory", filepath.Base(path)), "give the program in it")
+	}
 	o.chooseAgent(&l)
 	if _, err := l.Config.NewInstanceConfig(l.Overrides); err != nil { // before anything is started
 		return l, Usage(strings.TrimPrefix(err.Error(), "config: "), "")
@@ -54,6 +59,8 @@ func (o *Options) checkFlags() error {
 		return Usage("no agent was given", "as in: assent run --agent claude-acp -- claude-agent-acp; or try: assent run --demo")
 	case o.Port < 0 || o.Port > 65535:
 		return Usage(fmt.Sprintf("--port %d is no port", o.Port), "use 1 to 65535")
+	case !slices.Contains([]string{"", "allow", "reject", "cancel"}, o.OnPending):
+		return Usage(fmt.Sprintf("--on-pending %s is no answer", o.OnPending), "use allow, reject or cancel")
 	case o.Passthrough && (o.Demo || len(o.Prompt) > 0 || o.Record != "" || o.Audit != "" || o.OnPending != "" || o.AutoApprove):
 		return Usage("--passthrough hands the terminal to the agent: nothing else can be said, asked or recorded", "leave --demo, --prompt, --record, --audit, --on-pending and --auto-approve out")
 	}
@@ -83,6 +90,19 @@ func (o *Options) chooseAgent(l *process.Launch) {
 	}
 }
 
+// tellUnknown says that no dialect knows the agent, if that is so, and which one
+// may have been meant.
+func (o *Options) tellUnknown(agent string) {
+	if _, known := o.Dialects.For(pipeline.Instance{Agent: pipeline.Agent(agent)}); known || agent == "" {
+		return
+	}
+	meant := ""
+	if near := agents.Near(agent); len(near) > 0 {
+		meant = " (did you mean " + strings.Join(near, " or ") + "?)"
+	}
+	o.say(fmt.Sprintf("no dialect knows the agent %q%s: it is asked about unless its requests name the tool", agent, meant))
+}
+
 // userServers reads --mcp NAME=URL.
 func userServers(flags []string) (config.Servers, error) {
 	var servers config.Servers
@@ -106,11 +126,15 @@ func directory(cwd string) (string, error) {
 	if err != nil {
 		return "", Usage("--cwd: "+err.Error(), "")
 	}
-	info, err := os.Stat(dir)
-	if err != nil || !info.IsDir() {
+	if !isDirectory(dir) {
 		return "", Usage(fmt.Sprintf("--cwd %s is no directory", dir), "give one that exists")
 	}
 	return dir, nil
+}
+
+func isDirectory(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // passthrough hands the terminal to Codex.
@@ -122,13 +146,13 @@ func (o *Options) passthrough(l process.Launch) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	err := process.Passthrough(ctx, l, process.Terminal{
-		Stdin: o.Stdin, Stdout: o.Stdout, Stderr: os.Stderr,
+		Stdin: o.Stdin, Stdout: o.Stdout, Stderr: o.Stderr.File(),
 		Warn: func(w config.Warning) { o.say("warning: " + w.String()) },
 	})
 	if ctx.Err() != nil {
 		return ErrInterrupted
 	}
-	return explain(err)
+	return Explain(err)
 }
 
 // recorder makes the file for --record.

@@ -2,10 +2,9 @@ package console
 
 import (
 	"errors"
+	"fmt"
 	"os"
-	"os/signal"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -13,10 +12,7 @@ import (
 // does, so an agent is slowed down by a slow reader and nothing piles up; but once
 // the program is to end, no write waits for long.
 type outlet struct {
-	f     *os.File
-	begin sync.Once
-	work  chan []byte
-	done  chan error
+	f *os.File
 
 	hurried   chan struct{} // closed when the program is to end
 	hurryOnce sync.Once
@@ -32,11 +28,8 @@ const lastPatience = 3 * time.Second
 // errUnread says that output was dropped.
 var errUnread = errors.New("nobody reads it")
 
-// newOutlet makes an outlet. When the reader of a pipe has gone that is an error of
-// the write from then on, and no signal that ends the program.
 func newOutlet(f *os.File) *outlet {
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	return &outlet{f: f, work: make(chan []byte), done: make(chan error, 1), hurried: make(chan struct{}), broken: make(chan struct{})}
+	return &outlet{f: f, hurried: make(chan struct{}), broken: make(chan struct{})}
 }
 
 // Fd is the file's, for what has to be known of a terminal.
@@ -52,9 +45,13 @@ func (o *outlet) Write(p []byte) (int, error) {
 	if o.err != nil {
 		return 0, o.err
 	}
-	o.begin.Do(func() { go o.serve() })
-	o.work <- append([]byte(nil), p...) // the goroutine may still have it when nobody waits any more
-	if err := o.wait(); err != nil {
+	p = append([]byte(nil), p...) // the goroutine may still have it when nobody waits any more
+	done := make(chan error, 1)
+	go func() { // it stays when nobody reads: a write cannot be told to stop
+		_, err := o.f.Write(p)
+		done <- err
+	}()
+	if err := o.wait(done); err != nil {
 		o.err = withoutPath(err)
 		close(o.broken)
 		return 0, o.err
@@ -62,27 +59,19 @@ func (o *outlet) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (o *outlet) wait() error {
+func (o *outlet) wait(done <-chan error) error {
 	select {
-	case err := <-o.done:
+	case err := <-done:
 		return err
 	case <-o.hurried:
 	}
 	timer := time.NewTimer(lastPatience)
 	defer timer.Stop()
 	select {
-	case err := <-o.done:
+	case err := <-done:
 		return err
 	case <-timer.C:
 		return errUnread
-	}
-}
-
-// serve writes. It stays with the process: a write cannot be told to stop.
-func (o *outlet) serve() {
-	for p := range o.work {
-		_, err := o.f.Write(p)
-		o.done <- err
 	}
 }
 
@@ -93,7 +82,12 @@ func (o *outlet) failure() error {
 	if o.err == nil {
 		return nil
 	}
-	return Failed(errors.New("the output cannot be written: "+o.err.Error()), "")
+	return unwritten(o.err)
+}
+
+// unwritten is the failure of a command whose output cannot be written.
+func unwritten(err error) error {
+	return Failed(fmt.Errorf("the output cannot be written: %w", withoutPath(err)), "")
 }
 
 // withoutPath takes the name of the file out of an error.
@@ -102,4 +96,25 @@ func withoutPath(err error) error {
 		return path.Err
 	}
 	return err
+}
+
+// CheckStdout says that there is no stdout. It knows only of a program that was
+// built with cgo.
+func CheckStdout() error {
+	if stdoutClosed() {
+		return Failed(errors.New("it is closed"), "give the output a terminal, a file or a pipe, or /dev/null to see none")
+	}
+	return nil
+}
+
+// Output is stdout of a command that only prints. Its error is a failure of the
+// command, whatever came before it.
+type Output struct{ File *os.File }
+
+// Write implements [io.Writer].
+func (o Output) Write(p []byte) (n int, err error) {
+	if n, err = o.File.Write(p); err != nil {
+		return n, unwritten(err)
+	}
+	return n, nil
 }

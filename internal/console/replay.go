@@ -2,6 +2,7 @@ package console
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,13 +26,13 @@ type Form struct {
 // Replay sends recordings through the pipeline and prints each decision. What is
 // set in over wins over the recordings' headers.
 func Replay(s Streams, runner replay.Runner, over replay.Instance, files []string, form Form) error {
-	out := bufio.NewWriter(s.Stdout)
+	out := bufio.NewWriter(Output{s.Stdout})
 	err := eachFile(files, func(name string, in io.Reader) error {
 		return runner.Recording(context.Background(), name, in, over, func(d replay.Decision) error {
 			return form.print(out, d)
 		})
 	})
-	return errors.Join(out.Flush(), err)
+	return cmp.Or(out.Flush(), err)
 }
 
 // eachFile opens the files one after the other. What cannot be read is wrong usage.

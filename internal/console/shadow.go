@@ -35,7 +35,7 @@ func (o *Options) shadow(agent process.Command) error {
 	store := pending.New(pending.Config{})
 	defer store.Close()
 	out := newOutlet(o.Stdout)
-	defer context.AfterFunc(ctx, out.hurry)()
+	defer context.AfterFunc(ctx, func() { out.hurry(); o.Stderr.Hurry() })()
 	screen := newScreen(out, newLedger())
 	screen.surface = o.shadowPolicy(screen, store)
 	host, err := shadow.NewHost(shadow.Options{
@@ -45,13 +45,14 @@ func (o *Options) shadow(agent process.Command) error {
 	if err == nil {
 		err = playAll(ctx, host, screen)
 	}
+	o.tellDropped(screen)
 	if err == nil {
 		err = out.failure()
 	}
 	if ctx.Err() != nil {
 		err = ErrInterrupted
 	}
-	return books.close(o, explain(err))
+	return books.close(o, Explain(err))
 }
 
 // shadowPolicy answers what waits: nobody can follow four agents by typing.
