@@ -92,13 +92,13 @@ func shown() []removal {
 		{"labels", describe, `Redact(opt.Label, maxLabel)`, `opt.Label`},
 		{"kinds of options", describe, `kind = Redact(kind, maxKind)`, `kind += ""`},
 		{"kinds of calls", describe, `a.Type = Redact(kind, maxType)`, `a.Type = kind`},
-		{"paths", describe, `Redact(strings.Join(c.paths(), ", "), maxPath)`, `strings.Join(c.paths(), ", ")`},
-		{"commands", describe, `Redact(firstOf(c.text("command", "cmd"), c.commands("commands"), title), maxCommand)`, `firstOf(c.text("command", "cmd"), c.commands("commands"), title)`},
-		{"destinations", describe, `Redact(firstOf(c.text("url", "uri"), title), maxPath)`, `firstOf(c.text("url", "uri"), title)`},
-		{"titles", describe, `a.Title = Redact(title, maxTitle)`, `a.Title = title`},
+		{"paths", describe, `Redact(strings.Join(paths(f), ", "), maxPath)`, `strings.Join(paths(f), ", ")`},
+		{"commands", describe, `Redact(orTitle(f.Commands, "; ", isCommand, title), maxCommand)`, `orTitle(f.Commands, "; ", isCommand, title)`},
+		{"destinations", describe, `Redact(orTitle(f.Destinations, ", ", kind == "fetch", title), maxPath)`, `orTitle(f.Destinations, ", ", kind == "fetch", title)`},
+		{"titles", describe, `return Redact(text, limit)`, `return text`},
 		{"the mask", "internal/host/pending/redact.go", `line(mask(s, min(max(inputFactor*limit, minInput), maxInput)), limit)`, `line(s, limit)`},
 
-		{"titles that hold data", describe, `&& readsLikeName(title) {`, `{`},
+		{"titles that hold data", describe, `if isProse(text, marks, limit) {`, `if limit > 0 {`},
 		{"arguments of a tool that is known", describe, `return a // its arguments are its own`, ``},
 	}
 }
@@ -106,10 +106,10 @@ func shown() []removal {
 // kept are about what is kept, sent, and said of errors.
 func kept() []removal {
 	return []removal{
-		{"kinds of options, in a log", "internal/host/process/manager_permission_policy.go", `slog.String("option_kind", knownKind(kind))`, `slog.String("option_kind", kind)`},
+		{"kinds of options, in a log", "internal/host/process/manager_permission_policy.go", `slog.String("option_kind", pipeline.KnownKind(kind))`, `slog.String("option_kind", kind)`},
 		{"what a receiver of telemetry answers", "internal/host/telemetry/export.go", `text, _, _ := strings.Cut(err.Error(), "body:")`, `text := err.Error()`},
 		{"the address of a receiver of telemetry", "internal/host/telemetry/export.go", `text = address.ReplaceAllString(text, "the receiver:")`, `_ = address`},
-		{"kinds of options, in the audit log", "internal/host/audit/record.go", `r.OptionKind = knownKind(r.OptionKind)`, `r.OptionKind += ""`},
+		{"kinds of options, in the audit log", "internal/host/audit/record.go", `r.OptionKind = pipeline.KnownKind(r.OptionKind)`, `r.OptionKind += ""`},
 		{"the error of a stage, in a span", "internal/host/telemetry/span.go", `keyFailed.Bool(true)`, `keyFailed.String(step.Err.Error())`},
 		{"values of variables, in an error", "internal/host/telemetry/environment.go", `errs = append(errs, wrong(prefix+name, way))`, `errs = append(errs, wrong(prefix+name, way+value))`},
 		{"secrets of the host, in what a person is shown", "internal/host/process/secrets.go", `text = strings.ReplaceAll(text, secret, "(hidden)")`, `text = strings.ReplaceAll(text, secret, secret)`},

@@ -151,7 +151,7 @@ func plainRegisterResolve(b *testing.B, open int) func(n int) {
 
 // BenchmarkMemory reports what an open offer holds beyond its text.
 func BenchmarkMemory(b *testing.B) {
-	ratio.Value(b, "pending_bytes_per_open_offer", bytesPerOffer(100_000, benchLine), 256)
+	ratio.Value(b, "pending_bytes_per_open_offer", bytesPerOffer(100_000, benchFrame), 256)
 }
 
 // BenchmarkList compares a page of snapshots with a copy of as many structs.

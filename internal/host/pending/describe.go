@@ -1,9 +1,12 @@
 package pending
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/kandev/assent/internal/display"
+	"github.com/kandev/assent/internal/host/frame"
 	"github.com/kandev/assent/pipeline"
 )
 
@@ -18,29 +21,31 @@ const (
 	maxTitle   = 120
 	maxLabel   = 160
 	maxKind    = 64
+
+	maxDescription = 240
 )
 
 // describe makes the record of an offer and a bounded copy of what is kept for
 // [Store.Detail]. It fails when the offer is too large to be shown.
 func describe(o *Offer, maxDetail int) (record, source, bool) {
-	c := readCall(o.Line)
-	title, ok := o.Request.Call.Title.Value()
-	if !ok { // too long to identify anything, or not a tool's
-		title = unquote(c.title)
+	f := o.Frame
+	if f == nil {
+		f = &frame.Frame{}
 	}
 	r := record{
 		allow: newChoice(pipeline.LeastAllow(o.Request.Options, o.Hint)),
 		deny:  newChoice(pipeline.LeastReject(o.Request.Options, o.Hint)),
 	}
-	a := project(o, &c, title)
+	a := project(o, f)
 	texts := [fields]string{
 		fieldSession: o.Request.SessionID, fieldID: o.ID.String(),
 		fieldReason: string(o.Result.Decision.Reason), fieldStage: string(o.Result.Stage),
-		fieldType: a.Type, fieldTitle: a.Title, fieldCommand: a.Command, fieldPath: a.Path, fieldDestination: a.Destination,
+		fieldType: a.Type, fieldTitle: a.Title, fieldDescription: a.Description,
+		fieldCommand: a.Command, fieldPath: a.Path, fieldDestination: a.Destination,
 		fieldServer: a.Server, fieldTool: a.Tool,
 	}
 	fits := r.write(&texts, o.Request.Options)
-	return r, newSource(title, &c, maxDetail), fits
+	return r, newSource(wholeTitle(o, f, maxDetail), f, maxDetail), fits
 }
 
 // write puts all text into one string.
@@ -74,10 +79,10 @@ func (r *record) write(texts *[fields]string, options []pipeline.Option) bool {
 
 // project says what the agent wants to do, as far as everybody may know. Only
 // these few facts are taken, each by its own name; all else stays where it is.
-func project(o *Offer, c *call, title string) Action {
-	kind, _ := o.Request.Call.Kind.Value()
-	if c.other != nil {
-		kind = unquote(c.kind)
+func project(o *Offer, f *frame.Frame) Action {
+	kind, ok := o.Request.Call.Kind.Value()
+	if !ok {
+		kind = f.Kind
 	}
 	a := Action{Type: kind}
 	if !isACPKind(kind) {
@@ -87,33 +92,57 @@ func project(o *Offer, c *call, title string) Action {
 		a.Server, a.Tool = id.Server(), id.Tool()
 		return a // its arguments are its own
 	}
-	a.Path = Redact(strings.Join(c.paths(), ", "), maxPath)
-	switch kind {
-	case "execute":
-		a.Command = Redact(firstOf(c.text("command", "cmd"), c.commands("commands"), title), maxCommand)
-	case "fetch":
-		a.Destination = Redact(firstOf(c.text("url", "uri"), title), maxPath)
-	case "move":
-		a.Destination = Redact(c.text("destination", "new_path", "newPath"), maxPath)
-		fallthrough
-	case "read", "edit", "delete", "search":
-		if a.Path == "" {
-			a.Path = Redact(c.text("file_path", "filePath", "filepath", "path", "fileName", "notebook_path"), maxPath)
-		}
-	}
-	if a.Command+a.Path+a.Destination == "" && readsLikeName(title) {
-		a.Title = Redact(title, maxTitle)
+	title := wholeTitle(o, f, frame.MaxText)
+	// Of unknown arguments nobody can say that the title is their command.
+	isCommand := kind == "execute" && (f.Rest == "" || !isProse(title, nameMarks, maxTitle))
+	a.Command = Redact(orTitle(f.Commands, "; ", isCommand, title), maxCommand)
+	a.Destination = Redact(orTitle(f.Destinations, ", ", kind == "fetch", title), maxPath)
+	a.Path = Redact(strings.Join(paths(f), ", "), maxPath)
+	if a.Command+a.Destination == "" && (a.Path == "" || saysNothing(kind)) {
+		a.Title = words(firstOf(title, f.Prompt), nameMarks, maxTitle)
+		a.Description = words(f.Description, nameMarks+",:;?!'", maxDescription)
 	}
 	return a
 }
 
-func firstOf(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
+// orTitle joins what was found. Some agents put a command or an address into the
+// title alone.
+func orTitle(found []string, joint string, is bool, title string) string {
+	if len(found) == 0 && is {
+		return title
+	}
+	return strings.Join(found, joint)
+}
+
+// paths are those of the arguments and those beside them, each once.
+func paths(f *frame.Frame) []string {
+	list := slices.Clone(f.InputPaths)
+	for _, p := range f.Paths {
+		if !slices.Contains(list, p) {
+			list = append(list, p)
 		}
 	}
-	return ""
+	return list
+}
+
+// saysNothing says whether a kind leaves open what would be done with a path.
+func saysNothing(kind string) bool { return kind == "" || kind == "other" }
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// wholeTitle is the effective title of the call, or the one in the frame: that
+// can be too long to identify anything.
+func wholeTitle(o *Offer, f *frame.Frame, limit int) string {
+	if title, ok := o.Request.Call.Title.Value(); ok {
+		return title
+	}
+	title, _ := frame.Text(f.RawTitle, limit)
+	return title
 }
 
 // isACPKind says whether a tool call's kind is one that ACP knows.
@@ -134,11 +163,26 @@ func knownKind(kind string) string {
 	return ""
 }
 
-// readsLikeName says whether a title is a name or a few words. Some agents write
-// the arguments into the title, and those are for nobody but the person who asks
-// for the detail.
-func readsLikeName(title string) bool {
-	return len(title) <= maxTitle && strings.IndexFunc(title, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(" _-./()", r)
+// words is the redacted form of a text of an agent that is a name or a few words.
+// Some agents write the arguments into the title, and those are for nobody but the
+// person who asks for the detail: of such a text the name in front of them is
+// left, if there is one.
+func words(text, marks string, limit int) string {
+	if isProse(text, marks, limit) {
+		return Redact(text, limit)
+	}
+	name, _, found := strings.Cut(text, ": ")
+	if !found || strings.Contains(name, " ") || !isProse(name, marks, limit) {
+		return ""
+	}
+	return Redact(name, limit) + ": " + display.Ellipsis
+}
+
+// nameMarks may stand in a name beside letters and digits.
+const nameMarks = " _-./()"
+
+func isProse(text, marks string, limit int) bool {
+	return len(text) <= limit && strings.IndexFunc(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(marks, r)
 	}) < 0
 }

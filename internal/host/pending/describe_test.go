@@ -36,14 +36,14 @@ func TestActionOfAgents(t *testing.T) {
 			`"rawInput":{"file_path":"/w/x.txt","content":"hi\n"},"title":"Write /w/x.txt","kind":"edit"`,
 			Action{Type: "edit", Path: "/w/x.txt"},
 		},
-		"Claude, no kind": {`"title":"touch made","rawInput":{"command":"touch made"}`, Action{Title: "touch made"}},
+		"Claude, no kind": {`"title":"touch made","rawInput":{"command":"touch made"}`, Action{Command: "touch made"}},
 		"Codex, words and a shell": {
 			`"title":"touch x && id -u","kind":"execute","rawInput":{"command":["/bin/bash","-lc","touch x && id -u"],"cwd":"/w"}`,
-			Action{Type: "execute", Command: "/bin/bash -lc 'touch x && id -u'"},
+			Action{Type: "execute", Command: "/bin/bash -lc 'touch x && id -u'", Path: "/w"},
 		},
 		"Codex, an elicitation": {
 			`"title":"MCP tool call approval","kind":"execute","rawInput":{"serverName":"kandev","description":"Allow it?"}`,
-			Action{Type: "execute", Command: "MCP tool call approval"},
+			Action{Type: "execute", Title: "MCP tool call approval"},
 		},
 		"Copilot, a title that lies": {
 			`"title":"create_task_kandev","kind":"execute","rawInput":{"command":"touch proof","commands":["touch proof"]}`,
@@ -57,13 +57,13 @@ func TestActionOfAgents(t *testing.T) {
 			`"title":"run_commands: touch a","kind":"execute","rawInput":{"commands":["touch a","touch b"]}`,
 			Action{Type: "execute", Command: "touch a; touch b"},
 		},
-		"Cline, arguments in the title": {`"title":"kandev__create_task: {\"title\":\"x\"}","kind":"other","rawInput":{"title":"x"}`, Action{Type: "other"}},
+		"Cline, arguments in the title": {`"title":"kandev__create_task: {\"title\":\"x\"}","kind":"other","rawInput":{"title":"x"}`, Action{Type: "other", Title: "kandev__create_task: …"}},
 		"Qwen, the title is JSON":       {`"title":"{\"title\":\"lab task\"}","kind":"other","rawInput":{"title":"lab task"}`, Action{Type: "other"}},
 		"Qwen, more in the title":       {`"title":"touch x (touch a file)","kind":"execute","rawInput":{"command":"touch x"}`, Action{Type: "execute", Command: "touch x"}},
 		"OpenCode, a flat name":         {`"title":"kandev_list_tasks","kind":"other","rawInput":{"secret":"x"},"locations":[]`, Action{Type: "other", Title: "kandev_list_tasks"}},
 		"OpenCode, a directory": {
 			`"title":"id -u","kind":"other","rawInput":{"command":"id -u"},"locations":[{"path":"/usr"}]`,
-			Action{Type: "other", Path: "/usr"},
+			Action{Type: "other", Command: "id -u", Path: "/usr"},
 		},
 		"OpenCode, a fetch":    {`"title":"http://127.0.0.1:9/x","kind":"fetch","rawInput":{"url":"http://127.0.0.1:9/x?token=abc"}`, Action{Type: "fetch", Destination: "http://127.0.0.1:9/x?token=[hidden:3]"}},
 		"Gemini, no arguments": {`"title":"touch x","kind":"execute","content":[]`, Action{Type: "execute", Command: "touch x"}},
@@ -76,8 +76,8 @@ func TestActionOfAgents(t *testing.T) {
 		"a kind of its own":        {`"kind":"write_\u202e token=abc"`, Action{Type: `write_\u202e token=[hidden:3]`}},
 		"a title of another type":  {`"kind":"execute","title":7,"rawInput":"ls"`, Action{Type: "execute"}},
 		"an escaped key":           {`"kind":"execute","rawInput":{"c\u006fmmand":"ls"}`, Action{Type: "execute", Command: "ls"}},
-		"a command twice":          {`"kind":"execute","rawInput":{"command":"ls","command":"rm -rf x"}`, Action{Type: "execute", Command: "rm -rf x"}},
-		"a command of other types": {`"kind":"execute","title":"ls","rawInput":{"command":7,"commands":{}}`, Action{Type: "execute", Command: "ls"}},
+		"a command twice":          {`"kind":"execute","rawInput":{"command":"ls","command":"rm -rf x"}`, Action{Type: "execute", Command: "ls; rm -rf x"}},
+		"a command of other types": {`"kind":"execute","title":"ls","rawInput":{"command":7,"commands":{}}`, Action{Type: "execute", Title: "ls"}},
 		"control characters":       {`"kind":"execute","rawInput":{"command":"ls\u001b[2J\n\u202erm"}`, Action{Type: "execute", Command: `ls\x1b[2J\n\u202erm`}},
 		"bad text in arguments":    {`"kind":"execute","rawInput":{"command":"ls \ud800 x"}`, Action{Type: "execute", Command: "ls \ufffd x"}},
 	} {
@@ -117,9 +117,16 @@ func TestActionOfVersion2(t *testing.T) {
 			`"title":"the prompt","subject":{"type":"tool_call","toolCall":{"toolCallId":"c","title":"t","kind":"edit","content":[{"type":"diff","changes":[{"operation":"add","path":"/w/x"}],"patch":{"format":"git_patch","text":"p"}}]}}`,
 			Action{Type: "edit", Path: "/w/x"},
 		},
-		"a command":         {`"title":"Run a command","subject":{"type":"command","command":"ls","_meta":{}}`, Action{Type: "command", Title: "Run a command"}},
+		"a command":         {`"title":"Run a command","subject":{"type":"command","command":"ls","args":["-l"],"cwd":"/w","_meta":{}}`, Action{Type: "command", Command: "ls -l", Path: "/w"}},
 		"without a type":    {`"title":"Something","subject":{}`, Action{Title: "Something"}},
 		"a title with data": {`"title":"run {\"a\":1}","subject":{"type":"command"}`, Action{Type: "command"}},
+		"an address":        {`"title":"Connect?","subject":{"type":"network","host":"evil.example"}`, Action{Type: "network", Destination: "evil.example"}},
+		"only words":        {`"title":"Go on","description":"It needs more memory, is that right?","subject":{"type":"memory","n":1}`, Action{Type: "memory", Title: "Go on", Description: "It needs more memory, is that right?"}},
+		"words with data":   {`"title":"Go on","description":"{\"n\":1}","subject":{"type":"memory"}`, Action{Type: "memory", Title: "Go on"}},
+		"a call without a title": {
+			`"title":"Run it","description":"the build","subject":{"type":"tool_call","toolCall":{"toolCallId":"c","kind":"execute"}}`,
+			Action{Type: "execute", Title: "Run it", Description: "the build"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, w := newStore(t), &wire{}
@@ -144,30 +151,13 @@ func TestLongTextsAreCut(t *testing.T) {
 	}
 }
 
-// Of lists without an end only the beginning is read.
-func TestLongListsAreCut(t *testing.T) {
-	commands := strings.Repeat(`"x",`, 10_000) + `"x"`
-	files, list := "", []string{}
-	for i := range 2 * maxCollected {
-		files += fmt.Sprintf(`{"path":"/%d"},`, i)
-		list = append(list, fmt.Sprintf("/%d", i))
-	}
-	line := lineOf(`"kind":"execute","rawInput":{"commands":[` + commands + `]},"locations":[` + strings.TrimSuffix(files, ",") +
-		`],"content":[` + files + `{"type":"diff","changes":[` + files + `{}]}]`)
-	c := readCall([]byte(line))
-	assert.Equal(t, strings.Repeat("x; ", maxCollected-1)+"x", c.commands("commands"))
-	assert.Equal(t, list[:maxCollected], c.paths())
-	c.locations = nil
-	assert.Equal(t, list[:maxCollected], c.paths())
-}
-
 // A line that does not fit its request does no harm.
 func TestBrokenLines(t *testing.T) {
 	good := lineOf(`"kind":"execute","rawInput":{"command":"ls"},"content":[{"type":"diff"}]`)
 	for cut := range len(good) {
 		s, w := newStore(t), &wire{}
 		o := offer("i", "s", "1", w)
-		o.Line = []byte(good[:cut])
+		o.Frame = read(good[:cut])
 		key := register(t, s, o)
 		assert.Equal(t, "execute", s.List(Query{})[0].Action.Type)
 		_, err := s.Detail(key)
@@ -176,7 +166,7 @@ func TestBrokenLines(t *testing.T) {
 	for _, line := range []string{"null", "[]", `{"params":7}`, `{"params":{"toolCall":[]}}`, `{"params":{"subject":{"type":"tool_call"}}}`, "\xff"} {
 		s, w := newStore(t), &wire{}
 		o := offer("i", "s", "1", w)
-		o.Line = []byte(line)
+		o.Frame = read(line)
 		register(t, s, o)
 	}
 }

@@ -8,9 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/kandev/assent/internal/display"
+	"github.com/kandev/assent/internal/host/frame"
 )
 
 // Detail is what a person who is at the machine may see of an open offer on
@@ -24,7 +23,7 @@ type Detail struct {
 	Arguments string
 	// Changes of files.
 	Changes []Change
-	// Notes are texts that the agent shows beside them.
+	// Notes are texts that the agent says or shows beside them.
 	Notes []string
 	// Left is how many bytes more there are than are shown.
 	Left int
@@ -60,35 +59,42 @@ func (s *Store) Detail(key Key) (Detail, error) {
 
 // source is what is kept of an open offer for [Store.Detail].
 type source struct {
-	title, arguments, content string
-	left                      int // bytes that were not kept
+	title, said, arguments, content string
+	left                            int // bytes that were not kept
 }
 
 // sourceHeader is the size of what stands in front of a packed source: the sizes
-// of title and arguments, and what is left, in four bytes each.
-const sourceHeader = 12
+// of title, said and arguments, and what is left, in four bytes each.
+const sourceHeader = 16
 
 // pack makes one string of a source; an empty one for an empty source. Offers are
 // many, and every string costs more than its text.
 func (s *source) pack() string {
-	if s.title == "" && s.arguments == "" && s.content == "" && s.left == 0 {
+	size := len(s.title) + len(s.said) + len(s.arguments) + len(s.content)
+	if size+s.left == 0 {
 		return ""
 	}
-	b := make([]byte, 0, sourceHeader+len(s.title)+len(s.arguments)+len(s.content))
-	for _, n := range []int{len(s.title), len(s.arguments), s.left} {
+	b := make([]byte, 0, sourceHeader+size)
+	for _, n := range []int{len(s.title), len(s.said), len(s.arguments), s.left} {
 		b = binary.BigEndian.AppendUint32(b, uint32(min(n, math.MaxUint32)))
 	}
-	return string(append(append(append(b, s.title...), s.arguments...), s.content...))
+	for _, text := range []string{s.title, s.said, s.arguments, s.content} {
+		b = append(b, text...)
+	}
+	return string(b)
 }
 
 func unpack(packed string) (s source) {
 	if packed == "" {
 		return source{}
 	}
-	size := func(i int) int { return int(binary.BigEndian.Uint32([]byte(packed[4*i : 4*i+4]))) }
 	text := packed[sourceHeader:]
-	title, arguments := size(0), size(0)+size(1)
-	return source{title: text[:title], arguments: text[title:arguments], content: text[arguments:], left: size(2)}
+	number := func(i int) int { return int(binary.BigEndian.Uint32([]byte(packed[4*i : 4*i+4]))) }
+	take := func(n int) (part string) {
+		part, text = text[:n], text[n:]
+		return part
+	}
+	return source{title: take(number(0)), said: take(number(1)), arguments: take(number(2)), content: text, left: number(3)}
 }
 
 // smallDetail is what is kept of an offer when all of them together have too much.
@@ -96,40 +102,42 @@ const smallDetail = 4 << 10
 
 // newSource copies what a person may see, up to a size. First comes the title,
 // then the arguments, as the diff is mostly made of them.
-func newSource(title string, c *call, limit int) source {
-	var src source
-	take := func(text []byte) string {
-		n := min(len(text), limit)
-		for n < len(text) && n > 0 && !utf8.RuneStart(text[n]) {
+func newSource(title string, f *frame.Frame, limit int) source {
+	arguments, said := f.Arguments, f.Description
+	if f.Subject != nil {
+		arguments = frame.WithoutMeta(f.Subject)
+	}
+	prompt, _ := frame.Text(f.RawPrompt, limit)
+	switch {
+	case title == "":
+		title = prompt
+	case prompt != "" && prompt != title:
+		said = strings.TrimSpace(prompt + "\n" + said)
+	}
+	s := source{title: title, said: said}
+	s.arguments, s.content = s.copy(arguments, limit), s.copy(f.Content, limit)
+	return s.cut(limit)
+}
+
+// copy copies so many bytes, and a character more: it may be cut in two there.
+func (s *source) copy(text []byte, limit int) string {
+	n := min(len(text), limit+utf8.UTFMax)
+	s.left += len(text) - n
+	return string(text[:n])
+}
+
+// cut keeps so many bytes.
+func (s source) cut(limit int) source {
+	for _, text := range []*string{&s.title, &s.said, &s.arguments, &s.content} {
+		n := min(len(*text), limit)
+		for n < len(*text) && n > 0 && !utf8.RuneStart((*text)[n]) {
 			n--
 		}
 		limit -= n
-		src.left += len(text) - n
-		return string(text[:n])
+		s.left += len(*text) - n
+		*text = (*text)[:n]
 	}
-	arguments := c.rawInput
-	if c.other != nil {
-		arguments = withoutMeta(c.other)
-	}
-	src.title = take([]byte(title))
-	src.arguments = take(arguments)
-	src.content = take(c.content)
-	return src
-}
-
-// withoutMeta writes an object without its metadata.
-func withoutMeta(object []byte) []byte {
-	b := []byte("{")
-	for m := range members(object) {
-		if m.is("_meta") {
-			continue
-		}
-		if len(b) > 1 {
-			b = append(b, ", "...)
-		}
-		b = append(append(append(b, m.key...), ": "...), m.value...)
-	}
-	return append(b, '}')
+	return s
 }
 
 // hold counts a source as kept, until release, and packs it. When all of them
@@ -140,8 +148,7 @@ func (s *Store) hold(src source) string {
 		return packed
 	}
 	s.release(packed)
-	small := newSource(src.title, &call{rawInput: []byte(src.arguments), content: []byte(src.content)}, smallDetail)
-	small.left += src.left
+	small := src.cut(smallDetail)
 	packed = small.pack()
 	s.details.Add(int64(len(packed)))
 	return packed
@@ -156,46 +163,22 @@ const maxRendered = 1 << 20
 func (s *source) render() Detail {
 	show := func(text string) string { return display.Text(text, maxRendered) }
 	d := Detail{Title: show(s.title), Arguments: show(s.arguments), Left: s.left}
-	content := jsontext.Value(s.content)
-	if s.content != "" && (content.Kind() != '[' || !content.IsValid(anyText...)) {
-		d.Notes = []string{show(s.content)} // cut, or nothing that we know
+	if s.said != "" {
+		d.Notes = append(d.Notes, show(s.said))
+	}
+	content := []byte(s.content)
+	if s.content != "" && !frame.IsList(content) {
+		d.Notes = append(d.Notes, show(s.content)) // cut, or nothing that we know
 		return d
 	}
-	for e := range elements(content) {
-		change, note := readContent(e, show)
-		if change != (Change{}) {
-			d.Changes = append(d.Changes, change)
+	for c := range frame.Contents(content, maxRendered) {
+		if c.Note != "" {
+			d.Notes = append(d.Notes, show(c.Note))
+			continue
 		}
-		if note != "" {
-			d.Notes = append(d.Notes, note)
-		}
+		d.Changes = append(d.Changes, Change{
+			Path: show(strings.Join(c.Paths, ", ")), Old: show(c.Old), New: show(c.New), Patch: show(c.Patch),
+		})
 	}
 	return d
-}
-
-// readContent reads one element of a tool call's content: a diff of either
-// protocol version, a text, or something else, which is shown as it is.
-func readContent(element []byte, show func(string) string) (Change, string) {
-	switch unquote(find(element, "type")) {
-	case "diff":
-		change := Change{
-			Path: show(unquote(find(element, "path"))),
-			Old:  show(unquote(find(element, "oldText"))), New: show(unquote(find(element, "newText"))),
-			Patch: show(unquote(find(find(element, "patch"), "text"))),
-		}
-		if change.Patch != "" {
-			change.Path = show(strings.Join(changedPaths(nil, element), ", "))
-		}
-		return change, ""
-	case "content":
-		if text := unquote(find(find(element, "content"), "text")); text != "" {
-			return Change{}, show(text)
-		}
-	case "terminal":
-		return Change{}, "" // its output comes later
-	}
-	if jsontext.Value(element).Kind() == '{' {
-		element = withoutMeta(element)
-	}
-	return Change{}, show(string(element))
 }

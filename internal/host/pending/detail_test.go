@@ -33,7 +33,7 @@ func TestDetail(t *testing.T) {
 		"a new file":      {`"content":[{"type":"diff","path":"/x","oldText":null,"newText":"c"}]`, Detail{Changes: []Change{{Path: "/x", New: "c"}}}},
 		"a patch":         {`"content":[{"type":"diff","changes":[{"path":"/x"},{"path":"/y"}],"patch":{"text":"+hi\n"}}]`, Detail{Changes: []Change{{Path: "/x, /y", Patch: "+hi\n"}}}},
 		"a note":          {`"content":[{"type":"content","content":{"type":"text","text":"a\nb"}},{"type":"terminal","terminalId":"t"}]`, Detail{Notes: []string{"a\nb"}}},
-		"something else":  {`"content":[{"type":"image","data":"x","_meta":{"k":"secret"}},7]`, Detail{Notes: []string{`{"type": "image", "data": "x"}`, "7"}}},
+		"something else":  {`"content":[{"type":"image","data":"x","_meta":{"k":"secret"}},7]`, Detail{Notes: []string{`{"type":"image","data":"x"}`, "7"}}},
 		"no list":         {`"content":{"type":"text"}`, Detail{Notes: []string{`{"type":"text"}`}}},
 		"an empty list":   {`"title":"t","content":[]`, Detail{Title: "t"}},
 		"hidden in JSON":  {`"rawInput":{"a":"` + "\u202e" + `\u202e"}`, Detail{Arguments: `{"a":"\u202e\u202e"}`}},
@@ -49,7 +49,11 @@ func TestDetail(t *testing.T) {
 func TestDetailOfAnotherSubject(t *testing.T) {
 	line := `{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{"sessionId":"s","title":"Run it?",` +
 		`"subject":{"type":"command","command":"ls","_meta":{"k":"secret"}},` + optionsJSON + `}}`
-	assert.Equal(t, Detail{Title: "Run it?", Arguments: `{"type": "command", "command": "ls"}`}, detailOf(t, Config{}, line))
+	assert.Equal(t, Detail{Title: "Run it?", Arguments: `{"type":"command","command":"ls"}`}, detailOf(t, Config{}, line))
+
+	line = `{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{"sessionId":"s","title":"Run it?","description":"all of it",` +
+		`"subject":{"type":"tool_call","toolCall":{"toolCallId":"c","title":"ls","content":[{"type":"content","content":{"type":"text","text":"n"}}]}},` + optionsJSON + `}}`
+	assert.Equal(t, Detail{Title: "ls", Notes: []string{"Run it?\nall of it", "n"}}, detailOf(t, Config{}, line))
 }
 
 func TestDetailIsBounded(t *testing.T) {

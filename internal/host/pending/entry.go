@@ -21,6 +21,7 @@ const (
 	fieldStage
 	fieldType
 	fieldTitle
+	fieldDescription
 	fieldCommand
 	fieldPath
 	fieldDestination

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/kandev/assent/internal/host/frame"
 	"github.com/kandev/assent/pipeline"
 	"github.com/kandev/assent/pipeline/acp"
 )
@@ -120,6 +121,12 @@ func fails(t *testing.T, s *Store, key Key, a Answer, want Error) {
 	assert.Equal(t, want, s.Resolve(key, a, someone))
 }
 
+// read is what a line says.
+func read(line string) *frame.Frame {
+	f := frame.Read([]byte(line))
+	return &f
+}
+
 // decodedOffer is the offer that a raw line makes.
 func decodedOffer(t *testing.T, line string, w *wire) Offer {
 	t.Helper()
@@ -127,5 +134,5 @@ func decodedOffer(t *testing.T, line string, w *wire) Offer {
 	require.NoError(t, err)
 	require.NotNil(t, m.Offer)
 	require.Empty(t, m.Offer.Reason, "the line is no offer that can pend")
-	return Offer{Instance: "i", ID: m.Offer.ID, Request: &m.Offer.Request, Result: pends, Line: []byte(line), Deliver: w.deliver}
+	return Offer{Instance: "i", ID: m.Offer.ID, Request: &m.Offer.Request, Result: pends, Frame: read(line), Deliver: w.deliver}
 }

@@ -6,6 +6,8 @@ import (
 	"unsafe"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/kandev/assent/internal/host/frame"
 )
 
 // textSize is how much text a snapshot shows.
@@ -18,11 +20,11 @@ func textSize(s Snapshot) int {
 	return n
 }
 
-// benchLine is an offer with arguments, which are text that is kept for a person.
-var benchLine = []byte(lineOf(`"title":"go test ./...","kind":"execute","rawInput":{"command":"go test ./...","description":"Run the tests"}`))
+// benchFrame is an offer with arguments, which are text that is kept for a person.
+var benchFrame = read(lineOf(`"title":"go test ./...","kind":"execute","rawInput":{"command":"go test ./...","description":"Run the tests"}`))
 
 // bytesPerOffer is what each of many open offers holds beyond its text.
-func bytesPerOffer(open int, line []byte) float64 {
+func bytesPerOffer(open int, f *frame.Frame) float64 {
 	s := roomyStore()
 	defer s.Close()
 	heap := func() float64 {
@@ -37,7 +39,7 @@ func bytesPerOffer(open int, line []byte) float64 {
 	before := heap()
 	for i := range open {
 		o := benchOffer(i, deliver)
-		o.Line = line
+		o.Frame = f
 		if _, err := s.Register(o); err != nil {
 			panic(err)
 		}
@@ -63,5 +65,5 @@ func bytesPerOffer(open int, line []byte) float64 {
 func TestMemoryPerOpenOffer(t *testing.T) {
 	assert.LessOrEqual(t, unsafe.Sizeof(entry{}), uintptr(176), "the next size class is 192")
 	assert.LessOrEqual(t, bytesPerOffer(5_000, nil), 256.0)
-	assert.LessOrEqual(t, bytesPerOffer(5_000, benchLine), 256.0)
+	assert.LessOrEqual(t, bytesPerOffer(5_000, benchFrame), 256.0)
 }

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/kandev/assent/internal/host/frame"
 	"github.com/kandev/assent/pipeline"
 	"github.com/kandev/assent/pipeline/acp"
 )
@@ -35,10 +36,11 @@ type Offer struct {
 	Result pipeline.Result
 	// Hint tells equal options apart; it is the dialect's.
 	Hint pipeline.OptionHint
-	// Line is the request's raw line. It is not kept; of it the snapshot takes
-	// command, path and destination, and a bounded copy of the arguments and the
-	// diff is there for [Store.Detail] for as long as the offer is open.
-	Line []byte
+	// Frame is what the request's line says; nil for nothing. It is not kept: the
+	// snapshot takes command, path and destination of it, and a bounded copy of the
+	// arguments and the diff is there for [Store.Detail] for as long as the offer is
+	// open.
+	Frame *frame.Frame
 	// Expiry of this offer; the zero value means the store's.
 	Expiry Expiry
 	// Deliver writes the answer to the agent. It is called exactly once, without

@@ -41,9 +41,11 @@ type Action struct {
 	// Server and Tool, only when the pipeline knows them exactly.
 	Server string `json:"server,omitempty"`
 	Tool   string `json:"tool,omitempty"`
-	// Title in the agent's own words, which prove nothing. It is there only when
-	// nothing else is, and only when it reads like a name and not like data.
-	Title string `json:"title,omitempty"`
+	// Title and Description in the agent's own words, which prove nothing. They are
+	// there only when nothing above says what would be done, and only when they read
+	// like words and not like data.
+	Title       string `json:"title,omitempty"`
+	Description string `json:"description,omitempty"`
 }
 
 // LogValue is what a log may say about a snapshot.
@@ -179,6 +181,8 @@ func (e *entry) writeSnapshot(s *Snapshot, id RequestID) {
 			s.Action.Type = text
 		case fieldTitle:
 			s.Action.Title = text
+		case fieldDescription:
+			s.Action.Description = text
 		case fieldCommand:
 			s.Action.Command = text
 		case fieldPath:

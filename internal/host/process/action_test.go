@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/kandev/assent/internal/host/frame"
 	"github.com/kandev/assent/pipeline"
 	"github.com/kandev/assent/pipeline/acp"
 )
@@ -29,7 +30,7 @@ func actionOfLine(t *testing.T, line string) Action {
 	if name, ok := m.Offer.Request.Call.Name.Value(); ok {
 		id, _ = pipeline.NewIdentity(pipeline.ClaimName(name))
 	}
-	return offerAction(m.Line, &m.Offer.Request, id)
+	return offerAction(onDemand(m.Line)(), &m.Offer.Request, id)
 }
 
 // actionCase is a tool call and what a person is to be shown of it.
@@ -54,11 +55,11 @@ func TestActionsOfRealFrames(t *testing.T) {
 		},
 		"zed-codex-acp: a list of arguments": {
 			`{"toolCallId":"t","title":"x","kind":"execute","rawInput":{"command":["/bin/bash","-lc","touch x"],"cwd":"/w"}}`,
-			Action{Type: "execute", Title: "x", Command: `["/bin/bash","-lc","touch x"]`, Paths: []string{"/w"}, Arguments: `{"command":["/bin/bash","-lc","touch x"],"cwd":"/w"}`},
+			Action{Type: "execute", Title: "x", Command: "/bin/bash -lc 'touch x'", Paths: []string{"/w"}, Arguments: `{"command":["/bin/bash","-lc","touch x"],"cwd":"/w"}`},
 		},
 		"cline: a list of commands": {
 			`{"toolCallId":"t","kind":"execute","rawInput":{"commands":["touch x"]}}`,
-			Action{Type: "execute", Command: `["touch x"]`, Arguments: `{"commands":["touch x"]}`},
+			Action{Type: "execute", Command: "touch x", Arguments: `{"commands":["touch x"]}`},
 		},
 		"copilot: a file and its diff": {
 			`{"toolCallId":"t","kind":"edit","rawInput":{"fileName":"/w/a","diff":"+hello"},"locations":[{"path":"/w/b"}]}`,
@@ -126,9 +127,9 @@ func TestActionsOfVersion2(t *testing.T) {
 	a := actionOfLine(t, strings.Replace(v2, "%", `{"type":"tool_call","toolCall":{"toolCallId":"t","kind":"execute","rawInput":{"command":"ls"}}}`, 1))
 	assert.Equal(t, Action{Prompt: "x", Description: "y", Type: "execute", Command: "ls", Arguments: `{"command":"ls"}`}, a)
 	a = actionOfLine(t, strings.Replace(v2, "%", `{"type":"command","command":"make","args":["x"],"cwd":"/w","_meta":{"s":1}}`, 1))
-	assert.Equal(t, Action{Prompt: "x", Description: "y", Type: "command", Command: "make", Paths: []string{"/w"}, Subject: `{"args":["x"]}`}, a)
+	assert.Equal(t, Action{Prompt: "x", Description: "y", Type: "command", Command: "make x", Paths: []string{"/w"}}, a)
 	a = actionOfLine(t, strings.Replace(v2, "%", `{"type":"network","host":"evil.example"}`, 1))
-	assert.Equal(t, Action{Prompt: "x", Description: "y", Type: "network", Subject: `{"host":"evil.example"}`}, a)
+	assert.Equal(t, Action{Prompt: "x", Description: "y", Type: "network", Destination: "evil.example"}, a)
 }
 
 func TestTheTitleMayComeFromAnEarlierUpdate(t *testing.T) {
@@ -137,14 +138,14 @@ func TestTheTitleMayComeFromAnEarlierUpdate(t *testing.T) {
 	require.NoError(t, err)
 	m, err := d.FromAgent([]byte(`{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"t"},"options":[{"optionId":"a"}]}}`))
 	require.NoError(t, err)
-	assert.Equal(t, Action{Type: "other", Title: "mcp.other.run"}, offerAction(m.Line, &m.Offer.Request, pipeline.Identity{}))
+	assert.Equal(t, Action{Type: "other", Title: "mcp.other.run"}, offerAction(onDemand(m.Line)(), &m.Offer.Request, pipeline.Identity{}))
 }
 
 func TestLongTextsAreCutAndSaySo(t *testing.T) {
 	long := strings.Repeat(`\u00e9`, 20<<10)
 	a := actionOf(t, `{"toolCallId":"t","rawInput":{"command":"`+long+`; rm -rf /"}}`)
 	assert.True(t, a.Cut)
-	assert.LessOrEqual(t, len(a.Command), maxActionText)
+	assert.LessOrEqual(t, len(a.Command), frame.MaxText)
 	assert.True(t, strings.HasPrefix(a.Command, "éé"))
 	assert.LessOrEqual(t, len(a.Arguments), maxArguments)
 	assert.False(t, actionOf(t, `{"toolCallId":"t","rawInput":{"command":"ls"}}`).Cut)
@@ -191,7 +192,7 @@ func TestViews(t *testing.T) {
 	assert.Equal(t, View{Session: "s", Kind: "tool_call", ToolCall: "t", Status: "pending", Action: Action{Title: "ls", Type: "execute", Command: "ls -l", Arguments: `{"command":"ls -l"}`}},
 		view(`{"sessionUpdate":"tool_call","toolCallId":"t","title":"ls","kind":"execute","status":"pending","rawInput":{"command":"ls -l"}}`))
 	assert.Equal(t, View{Session: "s", Kind: "agent_message_chunk", Text: "hi"}, view(`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"hi"}}`))
-	assert.Equal(t, View{Session: "s", Kind: "plan", Plan: []PlanEntry{{"one", "pending"}}}, view(`{"sessionUpdate":"plan","entries":[{"content":"one","status":"pending","priority":1}]}`))
+	assert.Equal(t, View{Session: "s", Kind: "plan", Plan: []frame.PlanEntry{{Text: "one", Status: "pending"}}}, view(`{"sessionUpdate":"plan","entries":[{"content":"one","status":"pending","priority":1}]}`))
 	assert.Equal(t, View{}, Update{Line: []byte("{")}.View())
 }
 

@@ -14,7 +14,7 @@ func (i *Instance) forwardPermissionRequest(o *acp.Offer, line []byte) {
 		i.manager.handlePermissionRequest(i, o, line)
 		return
 	}
-	i.settle(i.manager.offered.Add(1), o, line, o.Decide(i.ctx, nil), taken{start: time.Now()})
+	i.settle(i.manager.offered.Add(1), o, onDemand(line), o.Decide(i.ctx, nil), taken{start: time.Now()})
 }
 
 // sessionUpdate hands an update to the watcher, and waits for it.

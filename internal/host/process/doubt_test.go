@@ -83,7 +83,7 @@ func TestToolCallsThatRanUnasked(t *testing.T) {
 func TestAReplayRunsNothing(t *testing.T) {
 	n := newNetStage(t, func(_ *Options, l *Launch) { l.Endpoint = nil })
 	w := n.wire(t)
-	w.reply = func(got frame) []string {
+	w.reply = func(got agentFrame) []string {
 		if got.Method != "session/load" {
 			return nil
 		}

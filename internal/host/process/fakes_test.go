@@ -38,8 +38,8 @@ type fake struct {
 	last string // the line that was read last
 }
 
-// frame is what a fake agent needs of a line.
-type frame struct {
+// agentFrame is what a fake agent needs of a line.
+type agentFrame struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 	Params struct {
@@ -51,13 +51,13 @@ type frame struct {
 }
 
 // recv reads a line; at the end of the input the agent ends.
-func (f *fake) recv() frame {
+func (f *fake) recv() agentFrame {
 	line, err := f.in.ReadString('\n')
 	if err != nil {
 		os.Exit(0)
 	}
 	f.last = strings.TrimSpace(line)
-	var got frame
+	var got agentFrame
 	_ = json.Unmarshal([]byte(line), &got)
 	return got
 }
@@ -66,7 +66,7 @@ func (f *fake) recv() frame {
 func (f *fake) send(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 
 // result answers a request.
-func (f *fake) result(to frame, result string) {
+func (f *fake) result(to agentFrame, result string) {
 	f.send(`{"jsonrpc":"2.0","id":%s,"result":%s}`, to.ID, result)
 }
 
@@ -82,7 +82,7 @@ func (f *fake) session() {
 }
 
 // prompt waits for a prompt.
-func (f *fake) prompt() frame {
+func (f *fake) prompt() agentFrame {
 	for {
 		if got := f.recv(); got.Method == "session/prompt" {
 			return got
@@ -91,7 +91,7 @@ func (f *fake) prompt() frame {
 }
 
 // turn ends a turn.
-func (f *fake) turn(p frame) { f.result(p, `{"stopReason":"end_turn"}`) }
+func (f *fake) turn(p agentFrame) { f.result(p, `{"stopReason":"end_turn"}`) }
 
 const threeOptions = `[{"optionId":"a","name":"Allow","kind":"allow_once"},{"optionId":"w","name":"Always","kind":"allow_always"},{"optionId":"r","name":"Reject","kind":"reject_once"}]`
 
@@ -150,14 +150,14 @@ var fakes = map[string]func(*fake){
 	"ends with its stderr": func(f *fake) { f.session(); fmt.Fprintln(os.Stderr, strings.Repeat("x", 5<<20)+"\nthe end"); f.recv() },
 }
 
-func refuse(to frame, message string) {
+func refuse(to agentFrame, message string) {
 	quoted, _ := json.Marshal(message)
 	fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":%s,"data":{"x":1}}}`+"\n", to.ID, quoted)
 }
 
 // refuseEcho refuses the request that was read last and quotes it in full.
 func refuseEcho(f *fake) {
-	var got frame
+	var got agentFrame
 	_ = json.Unmarshal([]byte(f.last), &got)
 	refuse(got, "cannot: "+f.last)
 }

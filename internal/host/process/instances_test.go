@@ -49,7 +49,7 @@ func TestL44_ASessionIsGivenAnotherList(t *testing.T) {
 	for _, fails := range []bool{true, false} {
 		requests := make(chan string, 1)
 		w.mu.Lock()
-		w.reply = func(got frame) []string {
+		w.reply = func(got agentFrame) []string {
 			if got.Method == "session/load" {
 				requests <- string(got.ID)
 			}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kandev/assent/internal/host/frame"
 	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/pipeline"
 	"github.com/kandev/assent/pipeline/acp"
@@ -83,7 +84,7 @@ func (i *Instance) sendOutcome(w *openOffer, out pending.Outcome) bool {
 }
 
 // register puts an offer into the store. When it cannot wait, the reason says why.
-func (w *openOffer) register(o *acp.Offer, r pipeline.Result, hint pipeline.OptionHint, line []byte) (pending.Key, pipeline.Reason) {
+func (w *openOffer) register(o *acp.Offer, r pipeline.Result, hint pipeline.OptionHint, f *frame.Frame) (pending.Key, pipeline.Reason) {
 	i := w.instance
 	if tooLargeToWait(&o.Request) {
 		return pending.Key{}, pending.ReasonTooLarge
@@ -91,7 +92,7 @@ func (w *openOffer) register(o *acp.Offer, r pipeline.Result, hint pipeline.Opti
 	i.owed.more()
 	id, err := i.manager.options.Store.Register(pending.Offer{
 		Instance: i.id, ID: acp.NewID(o.ID.Key()), Request: &o.Request,
-		Result: r, Hint: hint, Line: line, Deliver: w.deliver,
+		Result: r, Hint: hint, Frame: f, Deliver: w.deliver,
 	})
 	if err == nil {
 		return pending.Key{Instance: i.id, Session: o.Request.SessionID, Request: id}, ""
@@ -106,10 +107,10 @@ func (w *openOffer) register(o *acp.Offer, r pipeline.Result, hint pipeline.Opti
 }
 
 // question is what a person is shown.
-func (i *Instance) question(w *openOffer, req *pipeline.Request, key pending.Key, line []byte, r pipeline.Result, hint pipeline.OptionHint) Question {
+func (i *Instance) question(w *openOffer, req *pipeline.Request, key pending.Key, f *frame.Frame, r pipeline.Result, hint pipeline.OptionHint) Question {
 	return Question{
 		Key: key, Agent: pipeline.Agent(i.config.Agent), Number: w.number, ToolCall: req.Call.ID,
-		Result: r, Action: offerAction(line, req, r.Facts.Identity), Options: req.Options, Hint: hint,
+		Result: r, Action: offerAction(f, req, r.Facts.Identity), Options: req.Options, Hint: hint,
 		Asked: time.Now(),
 	}
 }

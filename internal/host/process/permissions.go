@@ -17,35 +17,36 @@ func (m *Manager) handlePermissionRequest(i *Instance, o *acp.Offer, line []byte
 	result := decidePermission(i.ctx, i.pipeline, o, i.cancelling(o.Request.SessionID))
 	t := taken{start, time.Since(start)}
 	result = i.nets.Check(o, result)
+	read := onDemand(line)
 	if result.Decision.Verdict != pipeline.Pend {
-		i.settle(number, o, line, result, t)
+		i.settle(number, o, read, result, t)
 		return
 	}
-	i.ask(number, o, line, result, t)
+	i.ask(number, o, read, result, t)
 }
 
 // ask lets a person decide an offer.
-func (i *Instance) ask(number uint64, o *acp.Offer, line []byte, r pipeline.Result, t taken) {
+func (i *Instance) ask(number uint64, o *acp.Offer, read reading, r pipeline.Result, t taken) {
 	var hint pipeline.OptionHint
 	if i.hinter != nil {
 		hint = i.hinter.Hint(&o.Request)
 	}
 	w := &openOffer{instance: i, number: number, offer: waiting(o), identity: r.Facts.Identity}
-	key, refused := w.register(o, r, hint, line)
+	key, refused := w.register(o, r, hint, read())
 	if refused != "" {
-		i.settle(number, o, line, cancelled(refused), t)
+		i.settle(number, o, read, cancelled(refused), t)
 		return
 	}
 	if i.cancelling(key.Session) { // meanwhile
 		i.manager.options.Store.CancelSession(key.Instance, key.Session)
 	}
-	i.decided(number, key.Request, o, line, r, t)
-	w.announce(i.question(w, &o.Request, key, line, r, hint))
+	i.decided(number, key.Request, o, read, r, t)
+	w.announce(i.question(w, &o.Request, key, read(), r, hint))
 }
 
 // settle reports a decision and answers with it.
-func (i *Instance) settle(number uint64, o *acp.Offer, line []byte, r pipeline.Result, t taken) {
-	i.decided(number, i.manager.options.Store.NextID(), o, line, r, t)
+func (i *Instance) settle(number uint64, o *acp.Offer, read reading, r pipeline.Result, t taken) {
+	i.decided(number, i.manager.options.Store.NextID(), o, read, r, t)
 	if !i.conn.send(o.Answer(r)) && r.Decision.Verdict == pipeline.Select {
 		i.nets.Withdraw(o)
 	}

@@ -25,8 +25,8 @@ type wired struct {
 	running  sync.WaitGroup
 
 	mu    sync.Mutex
-	lines []string                 // what the agent was sent
-	reply func(got frame) []string // what it answers at once
+	lines []string                      // what the agent was sent
+	reply func(got agentFrame) []string // what it answers at once
 }
 
 // wire makes an instance around two pipes.
@@ -37,7 +37,7 @@ func (s *stage) wire(t *testing.T) *wired {
 	require.NoError(t, s.manager.register(i))
 	i.agent.Capabilities.Load, i.agent.Capabilities.MCP.HTTP = true, true
 	made := 0
-	w := &wired{stage: s, instance: i, reply: func(got frame) []string {
+	w := &wired{stage: s, instance: i, reply: func(got agentFrame) []string {
 		if got.Method != "session/new" {
 			return nil
 		}
@@ -63,7 +63,7 @@ func (w *wired) agent(in io.Reader) {
 			return
 		}
 		line = strings.TrimSpace(line)
-		var got frame
+		var got agentFrame
 		_ = json.Unmarshal([]byte(line), &got)
 		w.mu.Lock()
 		w.lines = append(w.lines, line)

@@ -3,6 +3,7 @@ package process
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/kandev/assent/internal/host/audit"
@@ -48,7 +49,7 @@ type taken struct {
 // decided reports a decision: one log record, one audit record, the metrics, and
 // the watcher. Request is the id of the offer: of one that waits, the one under
 // which the store lists it.
-func (i *Instance) decided(number uint64, request pending.RequestID, o *acp.Offer, line []byte, r pipeline.Result, t taken) {
+func (i *Instance) decided(number uint64, request pending.RequestID, o *acp.Offer, read reading, r pipeline.Result, t taken) {
 	m, kind := i.manager, selectedKind(r, o.Request.Options)
 	logDecision(i.log, number, r, kind)
 	m.options.Audit.Append(audit.DecisionRecord(i.origin(o.Request.SessionID, request), r, kind))
@@ -58,7 +59,8 @@ func (i *Instance) decided(number uint64, request pending.RequestID, o *acp.Offe
 	}
 	m.options.Watcher.Decided(i.ctx, Decided{
 		Instance: i.id, Number: number, Request: request, Session: o.Request.SessionID, ToolCall: o.Request.Call.ID,
-		Result: r, OptionKind: kind, line: line, req: &o.Request,
+		Result: r, OptionKind: kind,
+		action: sync.OnceValue(func() Action { return offerAction(read(), &o.Request, r.Facts.Identity) }),
 	})
 	i.nets.Noticed(number, string(request), o, r)
 }

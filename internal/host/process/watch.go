@@ -3,6 +3,7 @@ package process
 import (
 	"context"
 
+	"github.com/kandev/assent/internal/host/frame"
 	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/pipeline"
 )
@@ -55,12 +56,11 @@ type Decided struct {
 	// from the agent.
 	OptionKind string
 
-	line []byte
-	req  *pipeline.Request
+	action func() Action
 }
 
-// Action reads what the offer is about. It is for the time of the call only.
-func (d Decided) Action() Action { return offerAction(d.line, d.req, d.Result.Facts.Identity) }
+// Action is what the offer is about. It is for the time of the call only.
+func (d Decided) Action() Action { return d.action() }
 
 // Answered is told once for every offer that was asked about, when it is over.
 type Answered struct {
@@ -88,64 +88,13 @@ type View struct {
 	// Text of a message.
 	Text string
 	// Plan entries, each with its status.
-	Plan []PlanEntry
+	Plan []frame.PlanEntry
 }
-
-// PlanEntry is one line of an agent's plan.
-type PlanEntry struct{ Text, Status string }
-
-// maxPlan bounds the entries of a plan.
-const maxPlan = 50
 
 // View reads the update.
 func (u Update) View() View {
-	r := reader{}
-	var plan []PlanEntry
-	r.read(u.Line, func(key string) {
-		if key != "params" {
-			r.skip()
-			return
-		}
-		r.object(func(key string) {
-			switch key {
-			case "sessionId":
-				r.seen.session = r.text(maxActionText)
-			case "update":
-				r.object(func(key string) {
-					switch key {
-					case "sessionUpdate":
-						r.seen.update = r.text(maxActionText)
-					case "entries":
-						r.array(func() { plan = r.planEntry(plan) })
-					default:
-						r.callMember(key)
-					}
-				})
-			default:
-				r.skip()
-			}
-		})
-	})
-	s := &r.seen
-	v := View{Session: s.session, Kind: s.update, ToolCall: s.id, Status: s.status, Text: s.text, Plan: plan, Action: s.action(false)}
-	v.Action.Cut = r.wasCut
-	return v
-}
-
-func (r *reader) planEntry(plan []PlanEntry) []PlanEntry {
-	var e PlanEntry
-	r.object(func(key string) {
-		switch key {
-		case "content":
-			e.Text = r.text(maxActionText)
-		case "status":
-			e.Status = r.text(maxActionText)
-		default:
-			r.skip()
-		}
-	})
-	if len(plan) >= maxPlan {
-		return plan
+	f := frame.Read(u.Line)
+	return View{
+		Session: f.Session, Kind: f.Update, ToolCall: f.ID, Status: f.Status, Action: newAction(&f, false), Text: f.Spoken, Plan: f.Plan,
 	}
-	return append(plan, e)
 }
