@@ -4,7 +4,11 @@ FUZZTIME    ?= 10s
 STATICCHECK ?= go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 MODULES     := . examples/plain
 
-.PHONY: run build test lint cover fuzz bench examples soak canary
+.PHONY: help run build test lint cover fuzz bench examples soak canary
+
+## help: this list
+help:
+	@awk -F ': ' '/^## /{ name = substr($$1, 4); sub(/^[^:]*: /, ""); printf "make %-10s %s\n", name, $$0 }' $(MAKEFILE_LIST)
 
 ## run: the demo agent asks, the pipeline decides, the tools really run
 run:

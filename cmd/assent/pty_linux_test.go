@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kandev/assent/internal/console"
+	"github.com/kandev/assent/internal/need"
 	"golang.org/x/sys/unix"
 )
 
@@ -18,9 +19,7 @@ import (
 func openTerminal(t *testing.T) (person, program *os.File) {
 	t.Helper()
 	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Skip("no terminals here")
-	}
+	need.Of(t, "terminals", err)
 	number, err := unix.IoctlGetInt(int(person.Fd()), unix.TIOCGPTN)
 	require.NoError(t, err)
 	require.NoError(t, unix.IoctlSetPointerInt(int(person.Fd()), unix.TIOCSPTLCK, 0))

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kandev/assent/internal/console"
+	"github.com/kandev/assent/internal/need"
 )
 
 func TestTheDemo(t *testing.T) {
@@ -202,9 +203,7 @@ func TestAnAgentIDIsGuessedAndThatIsSaid(t *testing.T) {
 	path := filepath.Join(dir, "codex-acp")
 	self, err := os.Executable()
 	require.NoError(t, err)
-	if os.Symlink(self, path) != nil {
-		t.Skip("no symbolic links")
-	}
+	need.Of(t, "symbolic links", os.Symlink(self, path))
 	file := filepath.Join(dir, "traffic.jsonl")
 	code, stdout, stderr := runIt(t, "run", "--prompt", "go", "--record", file, "--", path, fakeWord, "unasked")
 	assert.Zero(t, code)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kandev/assent/internal/need"
 )
 
 // Every function of this package is run by its tests. The test runs the others
@@ -21,9 +23,7 @@ func TestEveryFunctionIsCovered(t *testing.T) {
 		t.Skip("runs all other tests once more")
 	}
 	goTool, err := exec.LookPath("go")
-	if err != nil {
-		t.Skip("needs the go command")
-	}
+	need.Of(t, "the go command", err)
 	profile := filepath.Join(t.TempDir(), "cover.out")
 	run := exec.CommandContext(t.Context(), goTool, "test", "-short", "-count=1", "-coverprofile", profile, ".")
 	run.Env = append(os.Environ(), inside+"=1")

@@ -8,14 +8,14 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kandev/assent/internal/need"
 )
 
 // The system's own full disk.
 func TestDevFull(t *testing.T) {
 	f, err := os.OpenFile("/dev/full", os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		t.Skip(err)
-	}
+	need.Of(t, "/dev/full", err)
 	out := &logs{}
 	l := newLog(f, Options{Logger: out.logger(), Queue: 10}.withDefaults())
 	for n := range 50 {

@@ -11,14 +11,14 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kandev/assent/internal/need"
 )
 
 func listen(t *testing.T, network, address string) int {
 	t.Helper()
 	l, err := net.Listen(network, address)
-	if err != nil {
-		t.Skip("this machine has no such loopback")
-	}
+	need.Of(t, "the loopback address of "+address, err)
 	t.Cleanup(func() { _ = l.Close() })
 	return l.Addr().(*net.TCPAddr).Port
 }
