@@ -53,6 +53,8 @@ type Frame struct {
 const (
 	MethodRequestPermission = "session/request_permission"
 	MethodUpdate            = "session/update"
+	MethodInitialize        = "initialize"
+	MethodPrompt            = "session/prompt"
 	MethodNew               = "session/new"
 	MethodLoad              = "session/load"
 	MethodResume            = "session/resume"

@@ -50,6 +50,15 @@ func NewReader(r io.Reader, limit int) *Reader {
 // reading goes on. At the end it returns [io.EOF], or [ErrCutLine] with what was
 // there of an unfinished line.
 func (r *Reader) ReadLine() ([]byte, error) {
+	line, err := r.ReadWhole()
+	if err == nil {
+		line = trimEnd(line)
+	}
+	return line, err
+}
+
+// ReadWhole is ReadLine for a relay: it returns the line with its end.
+func (r *Reader) ReadWhole() ([]byte, error) {
 	if r.err == nil {
 		r.skip()
 	}
@@ -69,10 +78,10 @@ func (r *Reader) ReadLine() ([]byte, error) {
 		}
 		switch {
 		case err == nil && len(r.long) == 0:
-			return trimEnd(part), nil
+			return part, nil
 		case err == nil:
 			r.long = append(r.long, part...)
-			return trimEnd(r.long), nil
+			return r.long, nil
 		case errors.Is(err, bufio.ErrBufferFull):
 			r.long = append(r.long, part...)
 		case errors.Is(err, io.EOF):
@@ -85,6 +94,16 @@ func (r *Reader) ReadLine() ([]byte, error) {
 			return nil, err
 		}
 	}
+}
+
+// Ready says whether a whole line was read already, so that the next read of one
+// waits for nobody.
+func (r *Reader) Ready() bool {
+	if r.r.Buffered() == 0 {
+		return false
+	}
+	there, _ := r.r.Peek(r.r.Buffered()) // no more than what is there
+	return bytes.IndexByte(there, '\n') >= 0
 }
 
 // tooLong says whether a line goes beyond the cap with one more part. While the

@@ -3,6 +3,7 @@
 package child
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"syscall"
@@ -44,3 +45,10 @@ const (
 // signalGroup signals the process and everything in its group. That there is
 // nobody left is no error.
 func (p *Child) signalGroup(s syscall.Signal) { _ = syscall.Kill(-p.cmd.Process.Pid, s) }
+
+// Signal passes a signal on to the process and everything in its group.
+func (p *Child) Signal(s os.Signal) {
+	if number, ok := s.(syscall.Signal); ok && !p.gone(context.Background(), 0) {
+		p.signalGroup(number)
+	}
+}

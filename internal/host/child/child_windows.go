@@ -33,3 +33,6 @@ func (p *Child) signalGroup(s groupSignal) {
 		_ = p.cmd.Process.Kill()
 	}
 }
+
+// Signal ends the process: there are no signals to pass on here.
+func (p *Child) Signal(os.Signal) { p.Kill() }
