@@ -124,3 +124,17 @@ func TestLeastAllowProperty(t *testing.T) {
 		}
 	})
 }
+
+func TestKinds(t *testing.T) {
+	for kind, c := range map[string]struct {
+		allow bool
+		known string
+	}{
+		pipeline.AllowOnce: {true, "allow_once"}, pipeline.AllowAlways: {true, "allow_always"},
+		pipeline.RejectOnce: {false, "reject_once"}, pipeline.RejectAlways: {false, "reject_always"},
+		"": {false, ""}, "Allow_Once": {false, "other"}, "allow_once ": {false, "other"}, "allow_forever": {false, "other"},
+	} {
+		assert.Equal(t, c.allow, pipeline.IsAllow(kind), kind)
+		assert.Equal(t, c.known, pipeline.KnownKind(kind), kind)
+	}
+}

@@ -65,6 +65,16 @@ const (
 // IsAllow says whether an option of this kind allows the call.
 func IsAllow(kind string) bool { return kind == AllowOnce || kind == AllowAlways }
 
+// KnownKind is the kind of an option where it may not be one that an agent made up:
+// one of ACP's four, empty for an empty one, and "other" for any other.
+func KnownKind(kind string) string {
+	switch kind {
+	case "", AllowOnce, AllowAlways, RejectOnce, RejectAlways:
+		return kind
+	}
+	return "other"
+}
+
 // Session is what was known of a session when its request was decoded.
 type Session struct {
 	// Announced says that the client created, loaded, resumed or forked this

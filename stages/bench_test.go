@@ -112,7 +112,7 @@ func newPlain(i pipeline.Instance) plain {
 func (p plain) decide(req *pipeline.Request) (pipeline.Verdict, int) {
 	if p.auto {
 		for i := range req.Options {
-			if req.Options[i].Kind == pipeline.AllowOnce || req.Options[i].Kind == pipeline.AllowAlways {
+			if pipeline.IsAllow(req.Options[i].Kind) {
 				return pipeline.Select, i
 			}
 		}

@@ -46,7 +46,7 @@ func (b Blanket) Evaluate(_ context.Context, ev pipeline.Evaluation) (pipeline.D
 		return pipeline.Decision{Verdict: pipeline.Continue, Reason: ReasonBlanketNoOptions}, nil
 	}
 	for i := range options {
-		if kind := options[i].Kind; kind == pipeline.AllowOnce || kind == pipeline.AllowAlways {
+		if pipeline.IsAllow(options[i].Kind) {
 			return pipeline.Decision{Verdict: pipeline.Select, Option: i, Reason: ReasonBlanketApproval}, nil
 		}
 	}

@@ -176,7 +176,7 @@ func readAnswer(r response, offered []option) permission {
 		if o.ID != got.Outcome.OptionID {
 			continue
 		}
-		allowed := o.Kind == pipeline.AllowOnce || o.Kind == pipeline.AllowAlways
+		allowed := pipeline.IsAllow(o.Kind)
 		return permission{allowed: allowed, always: o.Kind == pipeline.AllowAlways, why: "rejected"}
 	}
 	return permission{why: "the answer selects an option that was not offered"}

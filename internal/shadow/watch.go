@@ -66,7 +66,7 @@ func (w *watch) Decided(ctx context.Context, d process.Decided) {
 // Answered implements [process.Watcher].
 func (w *watch) Answered(ctx context.Context, a process.Answered) {
 	w.mu.Lock()
-	w.allowed[a.Number] = a.Outcome.OptionKind == pipeline.AllowOnce || a.Outcome.OptionKind == pipeline.AllowAlways
+	w.allowed[a.Number] = pipeline.IsAllow(a.Outcome.OptionKind)
 	w.mu.Unlock()
 	w.Watcher.Answered(ctx, a)
 }

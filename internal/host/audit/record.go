@@ -140,7 +140,7 @@ func (r Record) clean() Record {
 	r.Agent, r.Session = pipeline.Agent(bounded(string(r.Agent), maxName)), bounded(r.Session, maxSession)
 	r.Request, r.By, r.Surface = bounded(r.Request, maxName), bounded(r.By, maxName), bounded(r.Surface, maxName)
 	r.Stage, r.Reason = pipeline.Name(word(string(r.Stage))), pipeline.Reason(word(string(r.Reason)))
-	r.OptionKind = knownKind(r.OptionKind)
+	r.OptionKind = pipeline.KnownKind(r.OptionKind)
 	if r.Tool.State() != pipeline.Named {
 		r.Tool = pipeline.Identity{}
 	}
@@ -167,14 +167,6 @@ func knownNet(n Net) Net {
 		return n
 	}
 	return OtherNet
-}
-
-func knownKind(kind string) string {
-	switch kind {
-	case "", pipeline.AllowOnce, pipeline.AllowAlways, pipeline.RejectOnce, pipeline.RejectAlways:
-		return kind
-	}
-	return string(Other)
 }
 
 // word is the name of a stage or a reason. Names are constants of whoever wrote

@@ -15,7 +15,7 @@ var (
 	// that wait.
 	ErrNoStore = errors.New("process: a manager needs a store of pending requests: without one, requests that nothing decides would have no answer")
 	// ErrNoPipelines says that a manager was to be made without a pipeline factory.
-	ErrNoPipelines = errors.New("process: a manager needs a factory of pipelines")
+	ErrNoPipelines = errors.New("process: a manager needs a factory of pipelines: without one nothing would be decided; give it one, such as that of stages.NewPipelineFactory")
 	// ErrEnded says that the instance is not running any more.
 	ErrEnded = errors.New("process: the agent is not running")
 	// ErrStopped says that the instance was stopped by its host.
@@ -25,15 +25,15 @@ var (
 	// ErrNotReading says that the agent does not read what it is sent.
 	ErrNotReading = errors.New("process: the agent does not read its input")
 	// ErrHandshake says that the answer to initialize is no answer of ACP.
-	ErrHandshake = errors.New("process: the agent's answer to initialize is malformed")
+	ErrHandshake = errors.New("process: the agent's answer to initialize is malformed: the command has to be an agent that speaks the Agent Client Protocol on stdout, and some need an argument for it")
 	// ErrNoSession says that the answer to a session request names no session.
-	ErrNoSession = errors.New("process: the agent's answer names no session")
+	ErrNoSession = errors.New("process: the agent's answer names no session, so nothing can be said to it: try another version of the agent")
 	// ErrSessionTwice says that the agent gave one session id twice.
 	ErrSessionTwice = errors.New("process: the agent gave the id of another session")
 	// ErrTurnOpen says that the session has a turn that was not cancelled.
 	ErrTurnOpen = errors.New("process: the session's last prompt has not been answered")
 	// ErrNoText says that a prompt is no valid text.
-	ErrNoText = errors.New("process: a text to be sent is no valid UTF-8")
+	ErrNoText = errors.New("process: a text to be sent is no valid UTF-8: convert it first")
 )
 
 // endedError is what requests get that the agent cannot answer any more. It is
@@ -95,7 +95,9 @@ func (e *TimeoutError) Timeout() bool { return true }
 type NotSupportedError struct{ Method string }
 
 // Error names the method.
-func (e *NotSupportedError) Error() string { return "process: the agent does not support " + e.Method }
+func (e *NotSupportedError) Error() string {
+	return "process: the agent does not support " + e.Method + ": begin a new session instead"
+}
 
 // VersionError says that the agent speaks another version of ACP only.
 type VersionError struct{ Version int }

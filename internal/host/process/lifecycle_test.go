@@ -45,7 +45,7 @@ func TestStartsThatFail(t *testing.T) {
 			`child: cannot start "process.test": no such file or directory`, ""},
 		"dies at start":         {"dies at start", nil, "process: the agent ended by itself: exit status 3", `\x1b[31mno such licence\u202e`},
 		"never answers":         {"never answers", short, "process: the agent did not answer initialize within 3s", "please log in first"},
-		"answers with garbage":  {"answers with garbage", nil, "process: the agent's answer to initialize is malformed", ""},
+		"answers with garbage":  {"answers with garbage", nil, ErrHandshake.Error(), ""},
 		"answers with an error": {"answers with an error", nil, "process: the agent answered initialize with error -32000", ""},
 		"another version":       {"another version", nil, "process: the agent speaks version 7 of the Agent Client Protocol, not 1", ""},
 	} {

@@ -51,14 +51,5 @@ func logDecision(log *slog.Logger, number uint64, r pipeline.Result, kind string
 		level = slog.LevelWarn
 	}
 	log.LogAttrs(context.Background(), level, "decision",
-		slog.Uint64("offer", number), slog.Any("result", r), slog.String("option_kind", knownKind(kind)))
-}
-
-// knownKind keeps kinds that an agent made up out of logs.
-func knownKind(kind string) string {
-	switch kind {
-	case "", pipeline.AllowOnce, pipeline.AllowAlways, pipeline.RejectOnce, pipeline.RejectAlways:
-		return kind
-	}
-	return "other"
+		slog.Uint64("offer", number), slog.Any("result", r), slog.String("option_kind", pipeline.KnownKind(kind)))
 }

@@ -161,7 +161,7 @@ func TestErrorsQuoteNothingInLogs(t *testing.T) {
 	_, _ = fmt.Fprintf(&log, "%v %+v", Command{Path: "/bin/agent", Args: []string{canary}}, ended(&ExitError{Stderr: canary}))
 	assert.NotContains(t, log.String(), canary)
 	assert.True(t, (&TimeoutError{}).Timeout())
-	assert.Equal(t, "process: the agent does not support session/load", (&NotSupportedError{"session/load"}).Error())
+	assert.Equal(t, "process: the agent does not support session/load: begin a new session instead", (&NotSupportedError{"session/load"}).Error())
 }
 
 func TestPassthrough(t *testing.T) {
