@@ -40,9 +40,6 @@ type logFlags struct {
 type app struct{ console.Streams }
 
 func main() {
-	if watch(os.Args[1:]) {
-		return
-	}
 	stderr := console.NewStderr(os.Stderr)
 	code := run(os.Args[1:], stderr)
 	stderr.Close()
