@@ -16,7 +16,7 @@ import (
 )
 
 // captured is one file of testdata: a frame, where it is from, and what the
-// dialect makes of it.
+// dialect makes of it. testdata/README.md says more.
 type captured struct {
 	Source, Package, Version, Why string
 	Frame                         json.RawMessage
