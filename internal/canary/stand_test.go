@@ -27,6 +27,7 @@ import (
 	"github.com/kandev/assent/internal/host/process"
 	"github.com/kandev/assent/internal/host/telemetry"
 	"github.com/kandev/assent/internal/record"
+	"github.com/kandev/assent/internal/testlog"
 	"github.com/kandev/assent/pipeline"
 	"github.com/kandev/assent/stages"
 )
@@ -40,24 +41,9 @@ type evidence struct {
 }
 
 // paper is a text that many write to.
-type paper struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (p *paper) Write(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.buf.Write(b)
-}
+type paper struct{ testlog.Buffer }
 
 func (p *paper) add(texts ...string) { _, _ = p.Write([]byte(strings.Join(texts, " ") + "\n")) }
-
-func (p *paper) String() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.buf.String()
-}
 
 // stand is everything around the agent.
 type stand struct {
@@ -186,10 +172,10 @@ func (s *stand) drain(events <-chan pending.Event) {
 		select {
 		case e := <-events:
 			s.json(&s.snapshots, e.Snapshot)
-			s.value("event", e)
-			s.value("outcome", e.Outcome)
-			s.value("snapshot", e.Snapshot)
-			s.value("options", e.Snapshot.Options)
+			s.text("event", e)
+			s.text("outcome", e.Outcome)
+			s.text("snapshot", e.Snapshot)
+			s.text("options", e.Snapshot.Options)
 		default:
 			return
 		}

@@ -1,7 +1,6 @@
 package demoagent
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/kandev/assent/internal/testlog"
 	"github.com/kandev/assent/pipeline/acp"
 )
 
@@ -26,28 +26,10 @@ type client struct {
 	lines   chan string
 	done    chan error // what Run returned
 	decoder *acp.Decoder
-	stderr  *logBuffer
+	stderr  *testlog.Buffer
 	nextID  int
 	session string
 	offers  []*acp.Offer // all that were ever asked
-}
-
-// logBuffer is safe for concurrent use.
-type logBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *logBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *logBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
 }
 
 // start runs an agent; it is ended with the test.
@@ -59,7 +41,7 @@ func start(t *testing.T, opts Options) *client {
 	require.NoError(t, err)
 	c := &client{
 		t: t, in: in, lines: make(chan string, 1000), done: make(chan error, 1),
-		decoder: acp.NewDecoder(acp.Options{}), stderr: &logBuffer{}, nextID: 100,
+		decoder: acp.NewDecoder(acp.Options{}), stderr: &testlog.Buffer{}, nextID: 100,
 	}
 	var running sync.WaitGroup
 	running.Go(func() {

@@ -14,13 +14,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kandev/assent/internal/need"
+	"github.com/kandev/assent/internal/testlog"
 )
 
 // openTest opens an audit file that is closed with the test.
-func openTest(t *testing.T, path string, o Options) (*Log, *logs) {
+func openTest(t *testing.T, path string, o Options) (*Log, *testlog.Buffer) {
 	t.Helper()
-	var out logs
-	o.Logger = out.logger()
+	var out testlog.Buffer
+	o.Logger = out.Logger()
 	if o.Queue == 0 {
 		o.Queue = 100_000
 	}

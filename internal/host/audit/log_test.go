@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kandev/assent/internal/testlog"
 	"github.com/kandev/assent/pipeline"
 )
 
@@ -82,14 +83,14 @@ func (d *disk) String() string {
 type logTest struct {
 	*Log
 	disk    *disk
-	logs    *logs
+	logs    *testlog.Buffer
 	dropped int
 }
 
 func inBubble(t *testing.T, o Options, test func(t *testing.T, l *logTest)) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &logTest{disk: &disk{}, logs: &logs{}}
-		o.Logger = l.logs.logger()
+		l := &logTest{disk: &disk{}, logs: &testlog.Buffer{}}
+		o.Logger = l.logs.Logger()
 		o.Dropped = func(n int) { l.dropped += n }
 		l.Log = newLog(l.disk, o.withDefaults())
 		test(t, l)
@@ -170,7 +171,7 @@ func TestFullDisk(t *testing.T) {
 		began := time.Now().UTC()
 		l.append(3, 50)
 		pass(time.Minute)
-		assert.Equal(t, 1, l.logs.count("level=ERROR"), "once, however often it is tried")
+		assert.Equal(t, 1, l.logs.Count("level=ERROR"), "once, however often it is tried")
 		assert.Contains(t, l.logs.String(), "cannot be written")
 		assert.Less(t, l.disk.writes, 40, "tried with growing pauses")
 		assert.Equal(t, Stats{Written: 3, Waiting: 47}, l.Stats())
@@ -184,7 +185,7 @@ func TestFullDisk(t *testing.T) {
 		assert.Zero(t, gap[0].Dropped)
 		assert.Equal(t, began, gap[0].Since)
 		assert.Equal(t, gap[0], records[3], "in front of the record that waited")
-		assert.Equal(t, 1, l.logs.count("is being written again"))
+		assert.Equal(t, 1, l.logs.Count("is being written again"))
 		assert.Zero(t, l.dropped)
 	})
 }
@@ -197,7 +198,7 @@ func TestQueueOverflow(t *testing.T) {
 		synctest.Wait() // the writer has this one in hand
 		l.append(1, 16)
 		assert.Equal(t, 5, l.dropped, "ten have room")
-		assert.Equal(t, 1, l.logs.count("records are being dropped"))
+		assert.Equal(t, 1, l.logs.Count("records are being dropped"))
 		assert.Equal(t, Stats{Waiting: 11, Dropped: 5}, l.Stats())
 		l.disk.set(func(d *disk) { close(d.slow); d.slow = nil })
 		synctest.Wait()
@@ -207,7 +208,7 @@ func TestQueueOverflow(t *testing.T) {
 		assert.Equal(t, slices.Concat(numbers(0, 11), numbers(16, 20)), requests(records))
 		assert.Equal(t, "queue_full", string(records[11].Reason))
 		assert.EqualValues(t, 5, records[11].Dropped)
-		assert.Equal(t, 1, l.logs.count("records were dropped"))
+		assert.Equal(t, 1, l.logs.Count("records were dropped"))
 		assert.Equal(t, Stats{Written: 16, Dropped: 5}, l.Stats())
 	})
 }
@@ -348,7 +349,7 @@ func TestSyncFails(t *testing.T) {
 		l.disk.set(func(d *disk) { d.noSync = true })
 		l.append(0, 3)
 		pass(10*time.Second + time.Millisecond)
-		assert.Equal(t, 1, l.logs.count("cannot be synced"))
+		assert.Equal(t, 1, l.logs.Count("cannot be synced"))
 		assert.Equal(t, 10, l.disk.syncs)
 		gap := gaps(parseAll(t, l.disk.String()))
 		require.Len(t, gap, 1)
@@ -356,7 +357,7 @@ func TestSyncFails(t *testing.T) {
 		assert.Equal(t, began, gap[0].Since)
 		l.disk.set(func(d *disk) { d.noSync = false })
 		pass(time.Second)
-		assert.Equal(t, 1, l.logs.count("synced again"))
+		assert.Equal(t, 1, l.logs.Count("synced again"))
 		l.disk.set(func(d *disk) { d.noSync = true })
 		l.append(3, 4)
 		assert.ErrorIs(t, l.Close(t.Context()), errDisk)

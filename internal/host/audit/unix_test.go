@@ -18,6 +18,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kandev/assent/internal/testlog"
 )
 
 func init() {
@@ -148,11 +150,11 @@ func appendBeyondALimit(path string) {
 		must(syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
 	}
 	setLimit(10_000)
-	out := &logs{}
-	l, err := Open(path, Options{Queue: 100, Logger: out.logger()})
+	out := &testlog.Buffer{}
+	l, err := Open(path, Options{Queue: 100, Logger: out.Logger()})
 	must(err)
 	n := 0
-	for out.count("cannot be written") == 0 {
+	for out.Count("cannot be written") == 0 {
 		if l.Stats().Waiting < 50 {
 			l.Append(numberedRecord(n))
 			n++
@@ -164,7 +166,7 @@ func appendBeyondALimit(path string) {
 		n++
 	}
 	setLimit(1 << 40)
-	fmt.Println(n, out.count("cannot be written"))
+	fmt.Println(n, out.Count("cannot be written"))
 	must(l.Close(context.Background()))
 	fmt.Println(l.Stats().Written, l.Stats().Dropped)
 }

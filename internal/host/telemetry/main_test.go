@@ -1,50 +1,26 @@
 package telemetry
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/kandev/assent/internal/testlog"
 	"github.com/kandev/assent/pipeline"
 )
 
 // The exporters of the library share one transport for the whole process, which
 // keeps a finished connection for a moment after its server is gone.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// logs collects what is logged.
-type logs struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (l *logs) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(p)
-}
-
-func (l *logs) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.String()
-}
-
-func (l *logs) logger() *slog.Logger {
-	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
-}
 
 // setEnvironment leaves only these variables of OpenTelemetry.
 func setEnvironment(t *testing.T, variables map[string]string) {
@@ -60,11 +36,11 @@ func setEnvironment(t *testing.T, variables map[string]string) {
 }
 
 // start starts telemetry that ends with the test.
-func start(t *testing.T, variables map[string]string) (*Telemetry, *logs) {
+func start(t *testing.T, variables map[string]string) (*Telemetry, *testlog.Buffer) {
 	t.Helper()
 	setEnvironment(t, variables)
-	out := &logs{}
-	tel, err := New(t.Context(), Options{Logger: out.logger(), Version: "1.2.3"})
+	out := &testlog.Buffer{}
+	tel, err := New(t.Context(), Options{Logger: out.Logger(), Version: "1.2.3"})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = tel.Shutdown(context.Background()) })
 	return tel, out
