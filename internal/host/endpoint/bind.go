@@ -28,6 +28,13 @@ func (r *portRegistry) claim(port int) bool {
 	return true
 }
 
+// has says whether a port was claimed.
+func (r *portRegistry) has(port int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.used[port]
+}
+
 // usedPorts is process-wide on purpose: ports are.
 var usedPorts = &portRegistry{used: map[int]bool{}}
 

@@ -37,11 +37,14 @@ type Options struct {
 	Port int
 	// Tools are offered to every session; nil means [TaskTools] of a new list.
 	Tools []Tool
+	// Upstream is the server to stand in front of, instead of Tools; nil for none.
+	Upstream *Upstream
 	// Observer is told what arrives; nil for nobody.
 	Observer Observer
 	// Logger for refused requests and troubles; nil for none.
 	Logger *slog.Logger
-	// MaxBody is the largest request body in bytes; 0 means [DefaultMaxBody].
+	// MaxBody is the largest request body in bytes; 0 means [DefaultMaxBody], with
+	// an upstream [DefaultUpstreamMaxBody].
 	MaxBody int64
 }
 
@@ -67,10 +70,7 @@ type Endpoint struct {
 // Open starts an endpoint. It ends with [Endpoint.Close] alone, not with ctx:
 // ctx only bounds the opening.
 func Open(ctx context.Context, opts Options) (*Endpoint, error) {
-	if opts.Tools == nil {
-		opts.Tools = TaskTools(NewTaskList())
-	}
-	if err := checkTools(opts.Tools); err != nil {
+	if err := opts.checkOffer(); err != nil {
 		return nil, err
 	}
 	if opts.Port < 0 || opts.Port > 65535 {
@@ -78,6 +78,9 @@ func Open(ctx context.Context, opts Options) (*Endpoint, error) {
 	}
 	if opts.MaxBody <= 0 {
 		opts.MaxBody = DefaultMaxBody
+		if opts.Upstream != nil {
+			opts.MaxBody = DefaultUpstreamMaxBody
+		}
 	}
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
@@ -89,11 +92,31 @@ func Open(ctx context.Context, opts Options) (*Endpoint, error) {
 	if opts.Port != 0 && bound.port != opts.Port {
 		opts.Logger.Warn("the wanted port of the MCP endpoint is taken, another one is used", "wanted", opts.Port, "port", bound.port)
 	}
+	if opts.Upstream != nil {
+		if err := opts.Upstream.check(); err != nil {
+			bound.close()
+			return nil, err
+		}
+	}
 	e := newEndpoint(opts, bound.port)
 	for _, l := range bound.listeners {
 		e.running.Go(func() { e.serve(l) })
 	}
 	return e, nil
+}
+
+// checkOffer refuses what cannot be offered.
+func (o *Options) checkOffer() error {
+	if o.Upstream != nil {
+		if len(o.Tools) > 0 {
+			return errors.New("endpoint: tools and an upstream: an endpoint has one or the other")
+		}
+		return nil
+	}
+	if o.Tools == nil {
+		o.Tools = TaskTools(NewTaskList())
+	}
+	return checkTools(o.Tools)
 }
 
 func newEndpoint(opts Options, port int) *Endpoint {

@@ -57,23 +57,30 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		e.refuse(w, refusedSecret, http.StatusUnauthorized)
 		return
 	}
-	if r.Method != http.MethodGet && !e.readBody(w, r) {
-		return
+	var body []byte
+	if r.Method != http.MethodGet {
+		var ok bool
+		if body, ok = e.readBody(w, r); !ok {
+			return
+		}
 	}
 	_ = control.SetReadDeadline(time.Time{})
-	e.dispatch(w, r, s)
+	e.dispatch(w, r, s, body)
 }
 
 // dispatch lets the request end with its session.
-func (e *Endpoint) dispatch(w http.ResponseWriter, r *http.Request, s *Session) {
+func (e *Endpoint) dispatch(w http.ResponseWriter, r *http.Request, s *Session, body []byte) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
 	r = r.WithContext(ctx)
-	switch r.URL.Path {
-	case "/mcp":
+	known := r.URL.Path == "/mcp" || r.URL.Path == "/sse"
+	switch {
+	case known && e.opts.Upstream != nil:
+		e.serveFront(w, r, s, body)
+	case r.URL.Path == "/mcp":
 		s.streamable.ServeHTTP(w, r)
-	case "/sse":
+	case r.URL.Path == "/sse":
 		s.sse.ServeHTTP(w, r)
 	default:
 		http.Error(w, "not found: the MCP server is at /mcp and /sse", http.StatusNotFound)
@@ -82,19 +89,19 @@ func (e *Endpoint) dispatch(w http.ResponseWriter, r *http.Request, s *Session) 
 
 // readBody reads the whole body at once, so that a client cannot hold a request
 // open by sending it slowly.
-func (e *Endpoint) readBody(w http.ResponseWriter, r *http.Request) bool {
+func (e *Endpoint) readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, e.opts.MaxBody))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
 		e.refuse(w, refusedBody, http.StatusRequestEntityTooLarge)
-		return false
+		return nil, false
 	case err != nil:
 		http.Error(w, "the body could not be read", http.StatusBadRequest)
-		return false
+		return nil, false
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	return true
+	return body, true
 }
 
 func (e *Endpoint) refuse(w http.ResponseWriter, reason string, status int) {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +22,10 @@ import (
 // net/http lets a connection that it closes early linger for half a second, so
 // that the client can read the answer.
 func TestMain(m *testing.M) {
+	if os.Getenv(asTarget) != "" {
+		runAsTarget()
+		return
+	}
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
 }
 

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -34,6 +35,15 @@ type Session struct {
 	streamable, sse http.Handler
 	ctx             context.Context // ends with the session
 	cancel          context.CancelFunc
+
+	server *mcp.Server
+
+	// With an upstream only.
+	stateful http.Handler
+	shared   *link
+	listing  listing
+	mu       sync.Mutex
+	links    []*link // of MCP sessions over streamable HTTP, the last used one last
 }
 
 // NewSession makes a session with a random secret. It fails with [ErrClosed] only.
@@ -45,9 +55,14 @@ func (e *Endpoint) NewSession() (*Session, error) {
 		secret: base64.RawURLEncoding.EncodeToString(raw),
 	}
 	s.ctx, s.cancel = context.WithCancel(e.ctx)
-	server := e.newServer(s)
-	get := func(*http.Request) *mcp.Server { return server }
+	if e.opts.Upstream != nil {
+		s.server, s.shared = e.newFront(s), e.newLink(s, true)
+	} else {
+		s.server = e.newServer(s)
+	}
+	get := func(*http.Request) *mcp.Server { return s.server }
 	s.streamable = mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{Stateless: true, MaxRequestBodyBytes: e.opts.MaxBody})
+	s.stateful = mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{MaxRequestBodyBytes: e.opts.MaxBody})
 	s.sse = mcp.NewSSEHandler(get, &mcp.SSEOptions{MaxRequestBodyBytes: e.opts.MaxBody})
 
 	e.mu.Lock()
@@ -57,6 +72,9 @@ func (e *Endpoint) NewSession() (*Session, error) {
 		return nil, ErrClosed
 	}
 	e.sessions[sha256.Sum256([]byte(s.secret))] = s
+	if e.opts.Upstream != nil {
+		e.running.Go(s.endFront)
+	}
 	return s, nil
 }
 

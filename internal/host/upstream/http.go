@@ -1,0 +1,111 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	maxRedirects   = 5
+	deleteTimeout  = 2 * time.Second // for the target to note the end of a session
+	maxConnections = 64              // idle ones that are kept for the next calls
+)
+
+// web sends the requests to one target. It adds the target's headers, where they
+// belong, and bounds what comes back.
+type web struct {
+	target  *url.URL
+	headers http.Header
+	max     int64 // bytes of a body that is no stream
+	next    *http.Transport
+	version atomic.Pointer[string] // the agreed protocol version, once there is one
+	status  atomic.Int32           // of the last answer, if it was above 399
+}
+
+func newWeb(t Target, limit int64) (*web, error) {
+	u, err := url.Parse(t.URL)
+	if err != nil {
+		return nil, errors.New("upstream: the target's URL cannot be read")
+	}
+	next := http.DefaultTransport.(*http.Transport).Clone()
+	next.MaxIdleConnsPerHost = maxConnections
+	return &web{target: u, headers: t.Headers.Clone(), max: limit, next: next}, nil
+}
+
+// client follows a few redirects.
+func (w *web) client() *http.Client {
+	return &http.Client{Transport: w, CheckRedirect: func(_ *http.Request, via []*http.Request) error {
+		if len(via) > maxRedirects {
+			return &Failure{What: "redirects too often"}
+		}
+		return nil
+	}}
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (w *web) RoundTrip(r *http.Request) (*http.Response, error) {
+	ctx, cancel := r.Context(), context.CancelFunc(func() {})
+	if r.Method == http.MethodDelete {
+		ctx, cancel = context.WithTimeout(ctx, deleteTimeout)
+	}
+	r = r.Clone(ctx)
+	if version := w.version.Load(); version != nil && r.Header.Get("Mcp-Protocol-Version") == "" {
+		r.Header.Set("Mcp-Protocol-Version", *version)
+	}
+	if r.URL.Scheme == w.target.Scheme && r.URL.Host == w.target.Host {
+		for name, values := range w.headers {
+			r.Header[http.CanonicalHeaderKey(name)] = values
+			if http.CanonicalHeaderKey(name) == "Host" && len(values) == 1 {
+				r.Host = values[0]
+			}
+		}
+	}
+	res, err := w.next.RoundTrip(r)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	w.status.Store(0)
+	if res.StatusCode >= http.StatusBadRequest {
+		w.status.Store(int32(res.StatusCode))
+	}
+	if mediaType(res.Header) != eventStream {
+		res.Body = &bounded{ReadCloser: res.Body, left: w.max}
+	}
+	res.Body = &cancelling{res.Body, cancel}
+	return res, nil
+}
+
+// bounded fails when there is more than its bound.
+type bounded struct {
+	io.ReadCloser
+	left int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left < 0 {
+		return 0, &Failure{What: "sent more than is allowed"}
+	}
+	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left+1)])
+	b.left -= int64(n)
+	if b.left < 0 {
+		return n, &Failure{What: "sent more than is allowed"}
+	}
+	return n, err
+}
+
+// cancelling ends its context when it is closed.
+type cancelling struct {
+	io.ReadCloser
+	cancel context.CancelFunc
+}
+
+func (c *cancelling) Close() error {
+	defer c.cancel()
+	return c.ReadCloser.Close()
+}

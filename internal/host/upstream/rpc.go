@@ -1,0 +1,256 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// cancelGrace is how long the answer to a call is still read after the call was
+// given up, so that the target learns of it before its stream is cut.
+const cancelGrace = time.Second
+
+// peer is JSON-RPC over one connection to the target. Parameters and results stay
+// the bytes that were sent.
+type peer struct {
+	conn   mcp.Connection
+	handle Handler
+	fail   func(error) error // makes the error that callers get
+	ctx    context.Context   // ends with the connection
+	cancel context.CancelFunc
+	tasks  sync.WaitGroup // whatever uses the connection
+
+	// farewells are being told to the target: calls that were given up.
+	farewells sync.WaitGroup
+
+	mu      sync.Mutex
+	closing bool
+	last    int64
+	waiting map[jsonrpc.ID]chan reply
+	served  map[jsonrpc.ID]context.CancelFunc // requests of the target that run
+	err     error                             // why the connection ended
+}
+
+type reply struct {
+	result json.RawMessage
+	err    error
+}
+
+func newPeer(ctx context.Context, conn mcp.Connection, h Handler, fail func(error) error) *peer {
+	p := &peer{conn: conn, handle: h, fail: fail, waiting: map[jsonrpc.ID]chan reply{}, served: map[jsonrpc.ID]context.CancelFunc{}}
+	p.ctx, p.cancel = context.WithCancel(ctx)
+	p.run(p.read)
+	return p
+}
+
+// run starts a task, unless the connection has ended.
+func (p *peer) run(task func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.err == nil {
+		p.tasks.Go(task)
+	}
+}
+
+// close tells the target that its answers are not wanted any more, ends the
+// connection, and waits for what runs.
+func (p *peer) close() {
+	p.mu.Lock()
+	for id := range p.waiting {
+		p.farewells.Go(func() { p.giveUp(id) })
+	}
+	p.closing = true
+	p.mu.Unlock()
+	told := make(chan struct{})
+	go func() { p.farewells.Wait(); close(told) }()
+	select {
+	case <-told:
+	case <-time.After(cancelGrace):
+	}
+	p.end(&Failure{What: "is no longer connected"})
+	<-told
+	p.tasks.Wait()
+}
+
+// end lets every call fail.
+func (p *peer) end(err error) {
+	p.mu.Lock()
+	if p.err != nil {
+		p.mu.Unlock()
+		return
+	}
+	p.err = err
+	waiting := p.waiting
+	p.waiting = nil
+	p.mu.Unlock()
+	for _, w := range waiting {
+		w <- reply{err: err}
+	}
+	_ = p.conn.Close()
+	p.cancel()
+}
+
+// read takes in messages until the connection ends.
+func (p *peer) read() {
+	for {
+		message, err := p.conn.Read(p.ctx)
+		if err != nil {
+			p.end(p.fail(err))
+			return
+		}
+		switch m := message.(type) {
+		case *jsonrpc.Response:
+			p.deliver(m.ID, reply{m.Result, m.Error})
+		case *jsonrpc.Request:
+			p.take(m)
+		}
+	}
+}
+
+// take serves a request or notification of the target. Notifications are handled
+// in their order, and before the answers that follow them.
+func (p *peer) take(m *jsonrpc.Request) {
+	switch {
+	case m.IsCall():
+		ctx, cancel := context.WithCancel(p.ctx)
+		p.mu.Lock()
+		p.served[m.ID] = cancel
+		p.mu.Unlock()
+		p.run(func() { p.serve(ctx, m) })
+	case m.Method == "notifications/cancelled":
+		var params struct {
+			RequestID any `json:"requestId"`
+		}
+		if json.Unmarshal(m.Params, &params) != nil {
+			return
+		}
+		if id, err := jsonrpc.MakeID(params.RequestID); err == nil {
+			p.mu.Lock()
+			cancel := p.served[id]
+			p.mu.Unlock()
+			if cancel != nil {
+				cancel()
+			}
+		}
+	default:
+		p.handle.Notification(p.ctx, m.Method, m.Params)
+	}
+}
+
+func (p *peer) serve(ctx context.Context, m *jsonrpc.Request) {
+	res := &jsonrpc.Response{ID: m.ID}
+	var result any = struct{}{}
+	if m.Method != "ping" {
+		result, res.Error = p.handle.Request(ctx, m.Method, m.Params)
+	}
+	if res.Error == nil {
+		res.Result, res.Error = json.Marshal(result)
+	}
+	p.mu.Lock()
+	p.served[m.ID]()
+	delete(p.served, m.ID)
+	p.mu.Unlock()
+	_ = p.conn.Write(p.ctx, res)
+}
+
+func (p *peer) deliver(id jsonrpc.ID, r reply) {
+	p.mu.Lock()
+	w := p.waiting[id]
+	delete(p.waiting, id)
+	p.mu.Unlock()
+	if w != nil {
+		w <- r
+	}
+}
+
+// register makes an id and a place for its answer.
+func (p *peer) register() (jsonrpc.ID, chan reply, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.err != nil {
+		return jsonrpc.ID{}, nil, p.err
+	}
+	p.last++
+	id, err := jsonrpc.MakeID(float64(p.last))
+	if err != nil {
+		return jsonrpc.ID{}, nil, err
+	}
+	w := make(chan reply, 1) // one answer, taken or not
+	p.waiting[id] = w
+	return id, w, nil
+}
+
+// call sends a request and waits for its answer. When ctx ends the target is told.
+func (p *peer) call(ctx context.Context, method string, params any) (json.RawMessage, error) {
+	raw, err := json.Marshal(params)
+	if err != nil {
+		return nil, errors.New("upstream: the parameters cannot be written as JSON")
+	}
+	id, answer, err := p.register()
+	if err != nil {
+		return nil, err
+	}
+	// The request ends with the connection, and a while after the call: some
+	// transports read the answer for as long as the request's context lives.
+	sending, stop := context.WithCancel(p.ctx)
+	defer func() { time.AfterFunc(cancelGrace, stop) }()
+	p.run(func() {
+		if err := p.conn.Write(sending, &jsonrpc.Request{ID: id, Method: method, Params: raw}); err != nil {
+			p.deliver(id, reply{err: err})
+		}
+	})
+	select {
+	case r := <-answer:
+		if r.err == nil {
+			return r.result, nil
+		}
+		if wire := answered(r.err); wire != nil {
+			return nil, wire
+		}
+		return nil, p.fail(r.err)
+	case <-ctx.Done():
+		p.abandon(id)
+		return nil, ctx.Err()
+	}
+}
+
+// abandon forgets a call that nobody waits for, and tells the target.
+func (p *peer) abandon(id jsonrpc.ID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, open := p.waiting[id]
+	delete(p.waiting, id)
+	if open && !p.closing {
+		p.farewells.Go(func() { p.giveUp(id) })
+	}
+}
+
+func (p *peer) giveUp(id jsonrpc.ID) {
+	ctx, stop := context.WithTimeout(p.ctx, cancelGrace)
+	defer stop()
+	_ = p.notify(ctx, "notifications/cancelled", map[string]any{"requestId": id.Raw(), "reason": "no longer wanted"})
+}
+
+// notify sends a notification.
+func (p *peer) notify(ctx context.Context, method string, params any) error {
+	raw, err := json.Marshal(params)
+	if err != nil {
+		return errors.New("upstream: the parameters cannot be written as JSON")
+	}
+	if err := p.conn.Write(ctx, &jsonrpc.Request{Method: method, Params: raw}); err != nil {
+		return p.fail(err)
+	}
+	return nil
+}
+
+// ended says whether the connection has ended.
+func (p *peer) ended() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.err != nil
+}
