@@ -221,6 +221,8 @@ var imports = []struct {
 	{"internal/proxy", "go.uber.org/fx/fxtest", true, false},
 	{"internal/proxy", "github.com/coder/websocket", false, true},
 	{"internal/proxy", "example.com/new", false, false},
+	{"internal/console", "golang.org/x/term", false, true},
+	{"internal/console", module + "/wiring", false, false},
 	{"cmd/assent", "go.uber.org/fx", false, true},
 	{"cmd/assent", module + "/wiring", false, true},
 	{"examples/fx", "go.uber.org/fx", false, true},

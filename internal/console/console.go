@@ -6,16 +6,20 @@
 package console
 
 import (
+	"fmt"
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"golang.org/x/term"
 
 	"github.com/kandev/assent/dialects"
+	"github.com/kandev/assent/internal/agents"
 	"github.com/kandev/assent/internal/display"
 	"github.com/kandev/assent/internal/host/process"
+	"github.com/kandev/assent/pipeline"
 	"github.com/kandev/assent/stages"
 )
 
@@ -32,8 +36,24 @@ func (s Streams) isTerminal() bool {
 }
 
 // say tells the person something on stderr, in one line.
-func (s Streams) say(text string) {
-	writeLine(s.Stderr, "assent: run: "+display.Line(text, maxShown))
+func (s Streams) say(text string) { s.tell("run", text) }
+
+// tell is say for the command that is named.
+func (s Streams) tell(command, text string) {
+	writeLine(s.Stderr, "assent: "+command+": "+display.Line(text, maxShown))
+}
+
+// tellUnknown says that no dialect knows the agent, if that is so, and which one
+// may have been meant.
+func (s Streams) tellUnknown(command string, set dialects.Set, agent string) {
+	if _, known := set.For(pipeline.Instance{Agent: pipeline.Agent(agent)}); known || agent == "" {
+		return
+	}
+	meant := ""
+	if near := agents.Near(agent); len(near) > 0 {
+		meant = " (did you mean " + strings.Join(near, " or ") + "?)"
+	}
+	s.tell(command, fmt.Sprintf("no dialect knows the agent %q%s: it is asked about unless its requests name the tool", agent, meant))
 }
 
 // tellDropped says at the end, where it may be read, that stderr was not.

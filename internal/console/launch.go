@@ -15,7 +15,6 @@ import (
 	"github.com/kandev/assent/internal/host/endpoint"
 	"github.com/kandev/assent/internal/host/process"
 	"github.com/kandev/assent/internal/record"
-	"github.com/kandev/assent/pipeline"
 )
 
 // launch checks the command line and says what to start.
@@ -88,19 +87,6 @@ func (o *Options) chooseAgent(l *process.Launch) {
 		}
 		o.say(fmt.Sprintf("agent id %s is guessed from the command's name, which identifies no tools (--agent %s configures it)", guess, guess))
 	}
-}
-
-// tellUnknown says that no dialect knows the agent, if that is so, and which one
-// may have been meant.
-func (o *Options) tellUnknown(agent string) {
-	if _, known := o.Dialects.For(pipeline.Instance{Agent: pipeline.Agent(agent)}); known || agent == "" {
-		return
-	}
-	meant := ""
-	if near := agents.Near(agent); len(near) > 0 {
-		meant = " (did you mean " + strings.Join(near, " or ") + "?)"
-	}
-	o.say(fmt.Sprintf("no dialect knows the agent %q%s: it is asked about unless its requests name the tool", agent, meant))
 }
 
 // userServers reads --mcp NAME=URL.
