@@ -20,6 +20,7 @@ import (
 // Run(*app) error method; a Help() string method adds an example to its --help.
 type commands struct {
 	Run     runCommand     `cmd:"" help:"Run one agent in this terminal and answer its permission requests."`
+	Proxy   proxyCommand   `cmd:"" help:"Stand between an ACP client, such as an editor, and its agent."`
 	Replay  replayCommand  `cmd:"" help:"Send recorded traffic through the pipeline and show each decision."`
 	Check   checkCommand   `cmd:"" help:"Run case files and compare each decision with what the case wants."`
 	Audit   auditCommand   `cmd:"" help:"Read audit files: what was decided, by whom, and why."`
@@ -40,6 +41,9 @@ type logFlags struct {
 type app struct{ console.Streams }
 
 func main() {
+	if watch(os.Args[1:]) {
+		return
+	}
 	stderr := console.NewStderr(os.Stderr)
 	code := run(os.Args[1:], stderr)
 	stderr.Close()

@@ -16,6 +16,7 @@ import (
 var reasonPackages = []struct{ dir, title, intro string }{
 	{"pipeline/acp", "Before any stage", "The form of the request already decides. Stage `acp`, verdict `cancel`."},
 	{"internal/host/nets", "By the host", "The state of a session or instance decides. Stage `manager`, verdict `pend`: the stages would have approved. Offers of a cancelled turn, and offers that cannot wait, have the verdict `cancel`."},
+	{"internal/proxy", "By the relay", "`assent proxy` alone decides so, by what is between the client and the agent. Stage `manager`; verdict `pend` where the stages would have approved, `cancel` where an answer could be mistaken for another one."},
 	{"stages", "Stages", "The stages in their order: `blanket`, `identity`, `dialect`, `provenance`, `option`, `pending`."},
 	{"dialects", "Dialects", "What the frames of one agent say, reported by the stage `dialect`."},
 	{"pipeline", "Shared by several stages, and the loop", "The parser of qualified names, the choice of an option, and what the loop does with a stage that misbehaves."},

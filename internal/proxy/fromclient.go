@@ -1,0 +1,104 @@
+package proxy
+
+import (
+	"errors"
+	"io"
+
+	"github.com/kandev/assent/pipeline/acp"
+)
+
+// fromClient relays the client's lines until it ends its side.
+func (r *relay) fromClient(client io.Reader) {
+	lines := acp.NewReader(client, r.maxLine)
+	var long *acp.LineTooLongError
+	for {
+		line, err := lines.ReadWhole()
+		switch {
+		case errors.As(err, &long):
+			r.report.tooLong("client", long.Limit)
+		case err != nil && !errors.Is(err, acp.ErrCutLine):
+			return
+		default:
+			r.takeClient(line)
+		}
+	}
+}
+
+// takeClient handles one line of the client.
+func (r *relay) takeClient(line []byte) {
+	f, err := acp.Peek(line)
+	switch {
+	case errors.Is(err, acp.ErrBatch):
+		r.log.Warn("the client sent a JSON-RPC batch, which is refused", "bytes", len(line))
+		_ = r.client.send(acp.BatchRefusal()) // who has gone is noticed where lines are relayed
+	case errors.Is(err, acp.ErrBlank):
+		r.agent.relay(line)
+	case err != nil || f.Kind == acp.KindInvalid:
+		if !r.unreadable.Swap(true) {
+			r.log.Warn("a line of the client is no message: it goes to the agent, and nothing is approved automatically any more", "bytes", len(line))
+		}
+		r.pass(line)
+	case f.Kind == acp.KindResponse:
+		r.answer(f, line)
+	default:
+		r.request(f, line)
+	}
+}
+
+// pass relays a line as it is.
+func (r *relay) pass(line []byte) {
+	r.gate.fromClient(trimEnd(line), nil)
+	r.agent.relay(line)
+}
+
+// request handles requests and notifications of the client.
+func (r *relay) request(f acp.Frame, line []byte) {
+	switch f.Method {
+	case acp.MethodNew, acp.MethodLoad, acp.MethodResume, acp.MethodFork:
+		r.openSession(f, line)
+		return
+	case acp.MethodCancel:
+		r.cancel(f, line)
+		return
+	case acp.MethodPrompt:
+		if sessions := f.Sessions(); f.Kind == acp.KindRequest && len(sessions) > 0 {
+			r.turns.begin(f.ID.Key(), sessions[0])
+		}
+	case acp.MethodInitialize:
+		r.sessions.initialize(f)
+	}
+	r.pass(line)
+}
+
+// cancel relays a session/cancel, and answers every open offer of the session
+// behind it: some agents wait for that answer for ever.
+func (r *relay) cancel(f acp.Frame, line []byte) {
+	var answers [][]byte
+	for _, session := range f.Sessions() {
+		r.turns.cancel(session)
+		for _, a := range r.ledger.cancel(session) {
+			answers = append(answers, (&acp.Offer{ID: a.id}).Cancelled())
+			r.report.cancelled(a)
+		}
+	}
+	r.gate.fromClient(trimEnd(line), nil)
+	for _, a := range answers {
+		r.gate.own(a)
+	}
+	r.agent.relay(line, answers...)
+}
+
+// answer handles the client's answer to a request of the agent.
+func (r *relay) answer(f acp.Frame, line []byte) {
+	option, selected, forOffer := f.Outcome()
+	a, relay := r.ledger.answer(f.ID, forOffer)
+	if !relay {
+		r.log.Debug("an answer of the client is for no open request and is dropped", "bytes", len(line))
+		return
+	}
+	if a != nil {
+		verdict, kind := r.answered(a, option, selected)
+		r.report.answered(a, verdict, kind)
+	}
+	r.pass(line)
+}

@@ -1,0 +1,105 @@
+package proxy
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/kandev/assent/internal/agents"
+	"github.com/kandev/assent/pipeline/acp"
+)
+
+// lenient reads what nothing is decided by: real agents send odd things.
+var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+
+// modes makes the requests of our own. It is for the goroutine that reads the agent.
+type modes struct {
+	launch agents.Launch
+	prefix string              // of our ids: no client can have chosen it
+	sent   map[string]struct{} // the ids whose answers are to come
+	count  int
+}
+
+func newModes(l agents.Launch) *modes {
+	random := make([]byte, 8)
+	_, _ = rand.Read(random) // never fails (crypto/rand)
+	return &modes{launch: l, prefix: "assent-" + hex.EncodeToString(random) + "-", sent: map[string]struct{}{}}
+}
+
+// maxOwn bounds the requests of ours that have no answer.
+const maxOwn = 256
+
+// begun is the part of an answer to a session request that says in which mode the
+// session begins: in ACP v1, and in v2 as one of its options.
+type begun struct {
+	Modes struct {
+		Current   string `json:"currentModeId"`
+		Available []struct {
+			ID string `json:"id"`
+		} `json:"availableModes"`
+	} `json:"modes"`
+	Options []struct {
+		ID       string `json:"id"`
+		Category string `json:"category"`
+		Current  string `json:"currentValue"`
+		Options  []struct {
+			Value string `json:"value"`
+		} `json:"options"`
+	} `json:"configOptions"`
+}
+
+// request is the line that puts a session into the mode in which the agent asks;
+// nil when it is not in the one in which it begins by default, or has no other.
+func (m *modes) request(f acp.Frame, session string) []byte {
+	if m.launch.AskingMode == "" || len(m.sent) >= maxOwn {
+		return nil
+	}
+	var s begun
+	if json.Unmarshal(f.Result(), &s, lenient) != nil {
+		return nil
+	}
+	if s.Modes.Current == m.launch.QuietMode {
+		for _, mode := range s.Modes.Available {
+			if mode.ID == m.launch.AskingMode {
+				return m.line("session/set_mode", map[string]string{"sessionId": session, "modeId": mode.ID})
+			}
+		}
+	}
+	for _, o := range s.Options {
+		if o.Category != "mode" || o.Current != m.launch.QuietMode || s.Modes.Current != "" {
+			continue
+		}
+		for _, v := range o.Options {
+			if v.Value == m.launch.AskingMode {
+				return m.line("session/set_config_option", map[string]string{"sessionId": session, "configId": o.ID, "value": v.Value, "type": "id"})
+			}
+		}
+	}
+	return nil
+}
+
+func (m *modes) line(method string, params map[string]string) []byte {
+	m.count++
+	id := m.prefix + strconv.Itoa(m.count)
+	line, err := json.Marshal(struct {
+		Version string            `json:"jsonrpc"`
+		ID      string            `json:"id"`
+		Method  string            `json:"method"`
+		Params  map[string]string `json:"params"`
+	}{"2.0", id, method, params}, json.Deterministic(true))
+	if err != nil { // the session's id is no text
+		return nil
+	}
+	m.sent[acp.NewID(strconv.Quote(id)).Key()] = struct{}{}
+	return line
+}
+
+// answered says whether an answer is to a request of ours.
+func (m *modes) answered(key string) bool {
+	_, ours := m.sent[key]
+	delete(m.sent, key)
+	return ours
+}

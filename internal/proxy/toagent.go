@@ -1,0 +1,114 @@
+package proxy
+
+import (
+	"io"
+	"sync"
+)
+
+// maxQueued bounds the lines of our own that wait for the agent to read. Then the
+// agent is not read either, until it does.
+const maxQueued = 8192
+
+// toAgent writes lines to the agent: those of the client by the goroutine that
+// reads the client, and our own, which are queued by the goroutine that reads the
+// agent. That one must not wait for the agent to read: both would wait for ever.
+// What is queued is written before any line of the client that comes later.
+type toAgent struct {
+	writing sync.Mutex // one writer at a time
+	w       io.WriteCloser
+	err     error
+
+	mu     sync.Mutex
+	queue  [][]byte
+	closed bool
+	room   *sync.Cond
+	wake   chan struct{}
+}
+
+func newToAgent(w io.WriteCloser) *toAgent {
+	a := &toAgent{w: w, wake: make(chan struct{}, 1)}
+	a.room = sync.NewCond(&a.mu)
+	return a
+}
+
+// queueLine queues a line of our own, without a line end.
+func (a *toAgent) queueLine(line []byte) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for len(a.queue) >= maxQueued && !a.closed {
+		a.room.Wait()
+	}
+	if a.closed {
+		return
+	}
+	a.queue = append(a.queue, append(line, '\n'))
+	select {
+	case a.wake <- struct{}{}:
+	default:
+	}
+}
+
+// relay writes a line of the client with the end that it has, and then lines of
+// our own, which have none.
+func (a *toAgent) relay(line []byte, then ...[]byte) {
+	a.writing.Lock()
+	defer a.writing.Unlock()
+	a.drain()
+	a.write(line)
+	for _, l := range then {
+		a.write(append(l, '\n'))
+	}
+}
+
+// serve writes what is queued until the end.
+func (a *toAgent) serve() {
+	for range a.wake {
+		a.writing.Lock()
+		a.drain()
+		a.writing.Unlock()
+	}
+}
+
+// drain writes the queue. The caller holds writing.
+func (a *toAgent) drain() {
+	for {
+		a.mu.Lock()
+		lines := a.queue
+		a.queue = nil
+		a.room.Broadcast()
+		a.mu.Unlock()
+		if len(lines) == 0 {
+			return
+		}
+		for _, l := range lines {
+			a.write(l)
+		}
+	}
+}
+
+// write writes, until the first error: the agent has gone.
+func (a *toAgent) write(line []byte) {
+	if a.err == nil && len(line) > 0 {
+		_, a.err = a.w.Write(line)
+	}
+}
+
+// end writes what is queued and closes the agent's input.
+func (a *toAgent) end() {
+	a.writing.Lock()
+	defer a.writing.Unlock()
+	a.drain()
+	a.stop()
+	_ = a.w.Close()
+}
+
+// stop lets nobody wait or queue any more.
+func (a *toAgent) stop() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.closed {
+		a.closed, a.queue = true, nil
+		close(a.wake)
+		a.room.Broadcast()
+	}
+}
