@@ -42,9 +42,11 @@ func logged() []removal {
 		settings = "internal/host/config/config.go"
 		session  = "internal/host/config/session.go"
 		question = "internal/host/process/question.go"
+		hidden   = "internal/host/process/hidden.go"
 		offer    = "internal/host/pending/offer.go"
 		detail   = "internal/host/pending/detail.go"
 		snapshot = "internal/host/pending/snapshot.go"
+		watch    = "internal/host/pending/watch.go"
 	)
 	return []removal{
 		method(meta, "t Text", "LogValue"),
@@ -77,10 +79,21 @@ func logged() []removal {
 		method(question, "a Action", "LogValue"),
 		method(detail, "d Detail", "Format"),
 		method(detail, "d Detail", "LogValue"),
+		method(hidden, "u Update", "Format"),
+		method(hidden, "v View", "Format"),
+		method(hidden, "v View", "LogValue"),
+		method(hidden, "d Decided", "Format"),
+		method(hidden, "d Decided", "LogValue"),
+		method(hidden, "a Answered", "Format"),
+		method(hidden, "a Answered", "LogValue"),
+		method(offer, "o Offer", "Format"),
+		method(offer, "a Answer", "Format"),
+		method(offer, "o Outcome", "Format"),
 		method(offer, "o Outcome", "LogValue"),
 		method(snapshot, "s Snapshot", "LogValue"),
+		method(snapshot, "o Options", "Format"),
 		method(snapshot, "o Options", "LogValue"),
-		method("internal/host/pending/watch.go", "e Event", "LogValue"),
+		method(watch, "e Event", "LogValue"),
 		{"the option id of an answer", offer, `[...]string{"none", "option", "allow", "deny", "cancel"}[a.kind]`, `a.option`},
 	}
 }

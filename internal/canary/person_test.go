@@ -13,14 +13,19 @@ import (
 	"github.com/kandev/assent/internal/host/process"
 	"github.com/kandev/assent/internal/host/telemetry"
 	"github.com/kandev/assent/pipeline"
+	"github.com/kandev/assent/pipeline/acp"
 	"github.com/kandev/assent/stages"
 )
 
 // Updated implements [process.Watcher].
-func (s *stand) Updated(context.Context, process.Update) {}
+func (s *stand) Updated(_ context.Context, u process.Update) {
+	s.text("update", u)
+	s.text("view", u.View())
+}
 
 // Decided implements [process.Watcher].
 func (s *stand) Decided(_ context.Context, d process.Decided) {
+	s.text("decided", d)
 	s.value("result", d.Result)
 	s.text("action", d.Action())
 	s.logs.add(d.Result.Explain())
@@ -30,6 +35,7 @@ func (s *stand) Decided(_ context.Context, d process.Decided) {
 // mistakes, and answers.
 func (s *stand) Asked(_ context.Context, q process.Question) {
 	s.text("question", q)
+	s.text("offer", pending.Offer{Instance: q.Instance, ID: acp.NewID(`"` + inCallID.token() + `"`), Result: q.Result})
 	by := pending.Responder{Name: "a person", Surface: "canary"}
 	snapshot, err := s.store.Get(q.Key)
 	assert.NoError(s.t, err)
@@ -40,18 +46,21 @@ func (s *stand) Asked(_ context.Context, q process.Question) {
 	s.json(&s.details, detail)
 
 	wrong := pending.Select(inWrongAnswer.token())
-	s.value("answer", wrong)
+	s.text("answer", wrong)
 	s.failed(s.store.Resolve(q.Key, wrong, by))
 	s.failed(s.store.Resolve(pending.Key{Instance: q.Instance, Session: q.Session, Request: pending.RequestID(inWrongRequest.token())}, pending.Allow(), by))
 	answers := []pending.Answer{pending.Allow(), pending.Select("odd"), pending.Deny(), pending.Select(inOptionID.token()), pending.Cancel()}
 	answer := answers[q.Number%uint64(len(answers))]
-	s.value("answer", answer)
+	s.text("answer", answer)
 	assert.NoError(s.t, s.store.Resolve(q.Key, answer, by))
 	s.failed(s.store.Resolve(q.Key, answer, by))
 }
 
 // Answered implements [process.Watcher].
-func (s *stand) Answered(_ context.Context, a process.Answered) { s.value("outcome", a.Outcome) }
+func (s *stand) Answered(_ context.Context, a process.Answered) {
+	s.text("answered", a)
+	s.text("outcome", a.Outcome)
+}
 
 // Fired and Unasked implement [process.NetWatcher].
 func (s *stand) Fired(_ context.Context, f process.Fired)     { s.value("net", f) }

@@ -28,7 +28,7 @@ func newBench(t *testing.T) *bench {
 	b := &bench{t: t}
 	store := pending.New(pending.Config{})
 	t.Cleanup(store.Close)
-	t.Cleanup(store.Attach(pending.Scope{}))
+	store.Attach(pending.Scope{})
 	s := newScreen(&b.out, newLedger())
 	s.columns = func() int { return 200 }
 	b.terminal = newTerminal(s, store, func() { b.flushed++ })

@@ -18,7 +18,7 @@ const people = 3
 
 // crowd answers what waits until stop is called.
 func (s *soak) crowd() (stop func()) {
-	detach := s.store.Attach(pending.Scope{})
+	s.store.Attach(pending.Scope{})
 	var all sync.WaitGroup
 	var leave []func()
 	for n := range people {
@@ -32,7 +32,6 @@ func (s *soak) crowd() (stop func()) {
 			f()
 		}
 		all.Wait()
-		detach()
 	}
 }
 

@@ -88,7 +88,7 @@ func watched(t *testing.T, c Config) *Store {
 	t.Helper()
 	s := New(c)
 	t.Cleanup(s.Close)
-	t.Cleanup(s.Attach(Scope{}))
+	s.Attach(Scope{})
 	return s
 }
 

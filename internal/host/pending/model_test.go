@@ -219,7 +219,7 @@ func (m *model) drop(n int) error {
 
 func (m *model) attach() error {
 	m.seen = true
-	m.s.Attach(Scope{})()
+	m.s.Attach(Scope{})
 	return nil
 }
 

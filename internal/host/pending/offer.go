@@ -1,6 +1,7 @@
 package pending
 
 import (
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -56,6 +57,11 @@ func (o Offer) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("instance", string(o.Instance)), slog.Any("result", o.Result))
 }
 
+// Format prints nothing of the request.
+func (o Offer) Format(w fmt.State, _ rune) {
+	_, _ = fmt.Fprintf(w, "offer of instance %s", o.Instance)
+}
+
 // Expiry ends an offer that nobody answered. The zero value never does. On most
 // systems the time in which the machine sleeps does not count.
 type Expiry struct {
@@ -106,6 +112,9 @@ func (a Answer) String() string {
 // LogValue hides the option id.
 func (a Answer) LogValue() slog.Value { return slog.StringValue(a.String()) }
 
+// Format hides the option id, whatever the verb.
+func (a Answer) Format(w fmt.State, _ rune) { _, _ = fmt.Fprint(w, a.String()) }
+
 // Responder is who answered, and through which surface.
 type Responder struct {
 	Name    string `json:"name"`
@@ -144,6 +153,11 @@ func (o Outcome) LogValue() slog.Value {
 		slog.String("surface", o.By.Surface),
 		slog.Duration("waited", o.Waited),
 	)
+}
+
+// Format leaves out the option id, as the log does.
+func (o Outcome) Format(w fmt.State, _ rune) {
+	_, _ = fmt.Fprintf(w, "%s of request %s (%s)", o.Verdict, o.Key.Request, o.Reason)
 }
 
 // Reasons why an offer ended.

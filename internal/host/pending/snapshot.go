@@ -1,11 +1,11 @@
 package pending
 
 import (
+	"encoding/json"
+	"fmt"
 	"iter"
 	"log/slog"
 	"time"
-
-	"encoding/json"
 
 	"github.com/kandev/assent/pipeline"
 )
@@ -58,6 +58,11 @@ func (s Snapshot) LogValue() slog.Value {
 		slog.String("server", s.Action.Server),
 		slog.String("tool", s.Action.Tool),
 	)
+}
+
+// Format prints no text of the agent.
+func (s Snapshot) Format(w fmt.State, _ rune) {
+	_, _ = fmt.Fprintf(w, "request %s of instance %s (%s)", s.Request, s.Instance, s.Reason)
 }
 
 // Option is one offered answer.
@@ -159,6 +164,9 @@ func (o Options) MarshalJSON() ([]byte, error) {
 
 // LogValue hides ids and labels.
 func (o Options) LogValue() slog.Value { return slog.IntValue(o.n) }
+
+// Format hides ids and labels.
+func (o Options) Format(w fmt.State, _ rune) { _, _ = fmt.Fprintf(w, "%d options", o.n) }
 
 func (e *entry) snapshot(id RequestID) (s Snapshot) {
 	e.writeSnapshot(&s, id)

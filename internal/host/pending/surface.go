@@ -16,36 +16,16 @@ func (c Scope) covers(e *entry) bool {
 const maxScopes = 4096
 
 // Attach says that a surface is there which can show the offers in scope to a
-// person. From then on they wait, also after the surface has gone: a closed
-// laptop must lose nothing. The function that is returned detaches it.
-func (s *Store) Attach(scope Scope) (detach func()) {
+// person. From then on they wait, also when the surface has gone: a closed laptop
+// must lose nothing.
+func (s *Store) Attach(scope Scope) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.scopes) >= maxScopes {
-		scope = Scope{}
-	}
-	if scope == (Scope{}) {
+	if scope == (Scope{}) || len(s.scopes) >= maxScopes {
 		s.everywhere = true
-	} else {
-		s.scopes[scope] = struct{}{}
+		return
 	}
-	s.attached++
-	done := false
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if !done {
-			done = true
-			s.attached--
-		}
-	}
-}
-
-// Attached is how many surfaces are there now.
-func (s *Store) Attached() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.attached
+	s.scopes[scope] = struct{}{}
 }
 
 // seen says whether a surface was ever there that could show the offer.

@@ -1,6 +1,9 @@
 package pending
 
-import "log/slog"
+import (
+	"fmt"
+	"log/slog"
+)
 
 // EventKind says what changed.
 type EventKind uint8
@@ -32,6 +35,11 @@ type Event struct {
 // LogValue is what a log may say about an event.
 func (e Event) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("event", e.Kind.String()), slog.Any("offer", e.Snapshot), slog.Any("outcome", e.Outcome))
+}
+
+// Format prints no text of the agent.
+func (e Event) Format(w fmt.State, _ rune) {
+	_, _ = fmt.Fprintf(w, "%s: %v", e.Kind, e.Snapshot)
 }
 
 // watcher is one reader of changes. Its channel has one more place than events

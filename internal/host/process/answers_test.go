@@ -119,7 +119,7 @@ func TestL13_NobodyIsThereToAsk(t *testing.T) {
 		q.over(t, pending.CodeExpired, pending.ReasonNoSurface)
 	})
 	inBubble(t, pending.Config{}, func(t *testing.T, w *wired) {
-		w.attach()() // somebody was there and has gone
+		w.attach() // somebody was there, and has perhaps gone
 		q := w.open(t, "1", "s1", "c", threeOptions)
 		time.Sleep(24 * time.Hour)
 		synctest.Wait()

@@ -208,7 +208,7 @@ func newStage(t *testing.T, agent string, change ...func(*Options, *Launch)) *st
 		c(&o, &s.launch)
 	}
 	if o.Store == s.store {
-		t.Cleanup(s.store.Attach(pending.Scope{}))
+		s.store.Attach(pending.Scope{})
 	}
 	s.store = o.Store
 	t.Cleanup(func() { s.store.Close() })

@@ -71,7 +71,7 @@ func play(t *testing.T, steps []step) error {
 	s := newStage(t, "", func(o *Options, _ *Launch) {
 		o.Store = pending.New(pending.Config{Expiry: pending.Expiry{After: modelExpiry}})
 	})
-	defer s.store.Attach(pending.Scope{})()
+	s.store.Attach(pending.Scope{})
 	m := &model{t: t, stage: s, current: s.wire(t)}
 	for n, step := range append(steps, step{kind: stopMove}) {
 		moves[step.kind](m, step)

@@ -136,7 +136,7 @@ func inBubble(t *testing.T, c pending.Config, f func(t *testing.T, w *wired), ch
 }
 
 // attach puts a surface in front of the store.
-func (w *wired) attach() (detach func()) { return w.store.Attach(pending.Scope{}) }
+func (w *wired) attach() { w.store.Attach(pending.Scope{}) }
 
 // open sends an offer that waits, and gives the question.
 func (w *wired) open(t *testing.T, id, session, call, options string) asked {
