@@ -101,7 +101,7 @@ func hides() {
 	offer(3, `{"toolCallId":"t","title":"ls","rawInput":{"Command":"rm -rf /","command":"ls"}}`)
 	offer(4, `{"toolCallId":"t","title":"Edit","rawInput":{"patch":"`+strings.Repeat("x", 500)+`"},"content":[{"type":"diff","path":"a","oldText":"x","newText":"y"}]}`)
 	offer(5, `{"toolCallId":"t","title":"ls","rawInput":{"command":"ls","description":"list"},"content":[{"type":"content","content":{"type":"text","text":"list"}}]}`)
-	for n, subject := range []string{`{"type":"command","command":"rm","args":["-rf","/"]}`, `{"type":"network","host":"evil.example"}`} {
+	for n, subject := range []string{`{"type":"command","command":"rm","args":["-rf","/"]}`, `{"type":"network","host":"evil.example"}`, `{"type":"command","command":"ls","as":"root"}`} {
 		fmt.Printf(`{"jsonrpc":"2.0","id":%d,"method":"session/request_permission","params":{"sessionId":"s","title":"May I?","description":"It is harmless.","subject":%s,"options":[{"optionId":"r","name":"No","kind":"reject_once"}]}}`+"\n", 6+n, subject)
 	}
 }

@@ -91,7 +91,7 @@ func TestWrongUsage(t *testing.T) {
 		"a server without URL":    {[]string{"run", "--mcp", "docs", "x"}, "assent: run: --mcp needs a name and a URL (as in --mcp docs=http://localhost:8000/mcp)"},
 		"a server with a bad one": {[]string{"run", "--agent", "a", "--mcp", "docs=ftp://x", "x"}, `assent: run: MCP server 1 ("docs"): the url is missing or malformed: it must be absolute and begin with http:// or https://`},
 		"a bad agent id":          {[]string{"run", "--agent", "a b", "x"}, `assent: run: agent id "a b": use 1 to 64 of A-Z a-z 0-9 . _ -, beginning with a letter or digit, such as claude-acp`},
-		"passthrough and more":    {[]string{"run", "--passthrough", "--prompt", "x", "codex"}, "assent: run: --passthrough hands the terminal to the agent: nothing else can be said, asked or recorded (leave --demo, --prompt, --record, --audit, --on-pending and --auto-approve out)"},
+		"passthrough and more":    {[]string{"run", "--passthrough", "--prompt", "x", "codex"}, "assent: run: --passthrough hands the terminal to the agent: nothing else can be said, asked, recorded or counted (leave --demo, --prompt, --record, --audit, --metrics, --on-pending and --auto-approve out)"},
 		"passthrough of another":  {[]string{"run", "--passthrough", "--", "gemini"}, "assent: run: --passthrough knows Codex only (as in: assent run --passthrough -- codex)"},
 		"a recording nowhere":     {[]string{"run", "--agent", "claude-acp", "--record", "/assent/no/such/file", "x"}, "assent: run: --record: open /assent/no/such/file: no such file or directory (give a file that can be written)"},
 	} {
@@ -176,15 +176,16 @@ func TestWhatAnAgentSaysCannotFoolThePerson(t *testing.T) {
 func TestAQuestionHidesNothing(t *testing.T) {
 	_, stdout, _ := runIt(t, append([]string{"run", "--agent", "claude-acp", "--prompt", "go", "--on-pending", "reject"}, agent(t, "hides")...)...)
 	questions := strings.Split(stdout, "\nquestion  ")
-	require.Len(t, questions, 8)
+	require.Len(t, questions, 9)
 	for n, lines := range [][]string{
 		{"content      ‹{\"title\":\"lab task\"}›"},
 		{"command      ‹SELECT 1›", "also         ‹{\"sql\":\"DROP TABLE users\"}›"},
 		{"command      ‹ls›", "also         ‹{\"Command\":\"rm -rf /\"}›"},
 		{"path         ‹a›", "also         ‹{\"patch\":\"xxxx", "…› (115 more bytes)"},
 		{"command      ‹ls›", "also         ‹{\"description\":\"list\"}›"},
-		{"asks         ‹May I?›", "description  ‹It is harmless.›", "type         ‹command›", "command      ‹rm›", "subject      ‹{\"args\":[\"-rf\",\"/\"]}›"},
-		{"asks         ‹May I?›", "description  ‹It is harmless.›", "type         ‹network›", "subject      ‹{\"host\":\"evil.example\"}›"},
+		{"asks         ‹May I?›", "description  ‹It is harmless.›", "type         ‹command›", "command      ‹rm -rf /›"},
+		{"asks         ‹May I?›", "description  ‹It is harmless.›", "type         ‹network›", "destination  ‹evil.example›"},
+		{"asks         ‹May I?›", "command      ‹ls›", "subject      ‹{\"as\":\"root\"}›"},
 	} {
 		for _, line := range lines {
 			assert.Contains(t, questions[n+1], line)
