@@ -14,6 +14,7 @@ type runCommand struct {
 	Port        int      `help:"Port of the injected MCP server. Otherwise any free one." placeholder:"N"`
 	Record      string   `help:"Write the traffic to a new file that replay reads." placeholder:"FILE" type:"path"`
 	Audit       string   `help:"Append a record of each decision and answer to a file that assent audit reads." placeholder:"FILE" type:"path"`
+	Metrics     string   `help:"Serve metrics for Prometheus at http://ADDR/metrics: a loopback address such as 127.0.0.1:9464, or 127.0.0.1:0 for any free port." placeholder:"ADDR"`
 	Cwd         string   `help:"Directory that the agent works in. Otherwise the current one." placeholder:"DIR"`
 	Demo        bool     `help:"Run the bundled demo agent, with a second MCP server beside the injected one."`
 	Passthrough bool     `help:"Hand this terminal to Codex, with the injected MCP server in its configuration."`

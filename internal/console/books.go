@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/kandev/assent/internal/host/audit"
 	"github.com/kandev/assent/internal/host/telemetry"
@@ -14,11 +15,19 @@ type books struct {
 	telemetry *telemetry.Telemetry // nil when it is switched off
 }
 
-// openBooks opens the audit file, if there is to be one, and telemetry as the
-// environment says.
+// openBooks opens the audit file and the metrics' address, if there are to be any,
+// and telemetry as the environment says.
 func openBooks(o *Options) (b books, err error) {
 	if b.telemetry, err = telemetry.New(context.Background(), telemetry.Options{Logger: o.Logger, Version: o.Version}); err != nil {
 		return books{}, Usage(err.Error(), "unset the variable, or OTEL_SDK_DISABLED=true for no telemetry")
+	}
+	if o.Metrics != "" {
+		address, err := b.telemetry.Serve(context.Background(), o.Metrics)
+		if err != nil {
+			_ = b.telemetry.Shutdown(context.Background()) // nothing was counted yet
+			return books{}, Usage("--metrics: "+strings.TrimPrefix(err.Error(), "telemetry: "), "")
+		}
+		o.say("metrics are at http://" + address.String() + "/metrics")
 	}
 	if o.Audit == "" {
 		return b, nil

@@ -74,6 +74,7 @@ type Flags struct {
 	Port        int      // of the injected server; 0: any free one
 	Record      string   // file for the traffic; empty: none
 	Audit       string   // file for the audit; empty: none
+	Metrics     string   // address where metrics are served; empty: nowhere
 	Cwd         string   // where the agent works; empty: here
 	Demo        bool     // run the demo agent
 	Passthrough bool     // hand the terminal to Codex

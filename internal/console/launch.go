@@ -60,8 +60,8 @@ func (o *Options) checkFlags() error {
 		return Usage(fmt.Sprintf("--port %d is no port", o.Port), "use 1 to 65535")
 	case !slices.Contains([]string{"", "allow", "reject", "cancel"}, o.OnPending):
 		return Usage(fmt.Sprintf("--on-pending %s is no answer", o.OnPending), "use allow, reject or cancel")
-	case o.Passthrough && (o.Demo || len(o.Prompt) > 0 || o.Record != "" || o.Audit != "" || o.OnPending != "" || o.AutoApprove):
-		return Usage("--passthrough hands the terminal to the agent: nothing else can be said, asked or recorded", "leave --demo, --prompt, --record, --audit, --on-pending and --auto-approve out")
+	case o.Passthrough && (o.Demo || len(o.Prompt) > 0 || o.Record != "" || o.Audit != "" || o.Metrics != "" || o.OnPending != "" || o.AutoApprove):
+		return Usage("--passthrough hands the terminal to the agent: nothing else can be said, asked, recorded or counted", "leave --demo, --prompt, --record, --audit, --metrics, --on-pending and --auto-approve out")
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/kandev/assent/internal/display"
+	"github.com/kandev/assent/internal/host/nets"
 	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/internal/host/process"
 	"github.com/kandev/assent/pipeline"
@@ -33,15 +34,13 @@ type screen struct {
 	stream  string     // label of the text that is being written
 	newLine bool       // that text is at the beginning of a line
 	column  int        // where that text is in its row
-	keys    callKeys
-	asked   map[callKey]struct{}
-	unasked int
+	unasked int        // calls that nobody was asked about
 	ledger  *ledger
 	surface surface
 }
 
 func newScreen(w io.Writer, l *ledger) *screen {
-	return &screen{w: w, columns: func() int { return columns(w) }, newLine: true, keys: newCallKeys(), asked: map[callKey]struct{}{}, ledger: l}
+	return &screen{w: w, columns: func() int { return columns(w) }, newLine: true, ledger: l}
 }
 
 // line writes one line of ours. Args that come from an agent must be escaped.
@@ -123,7 +122,6 @@ func (s *screen) Updated(_ context.Context, u process.Update) {
 
 // toolCall shows a call when it begins, gets another title, or changes its state.
 func (s *screen) toolCall(v process.View) {
-	s.countUnasked(v)
 	a := v.Action
 	parts := []string{}
 	if a.Title != "" {
@@ -147,32 +145,13 @@ func (s *screen) toolCall(v process.View) {
 	}
 }
 
-// maxRemembered bounds the calls that are remembered as asked about.
-const maxRemembered = 10_000
-
-// countUnasked counts calls that ran although nobody was asked. An agent that
-// does that decides by itself, and every policy is decorative.
-func (s *screen) countUnasked(v process.View) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, asked := s.asked[s.keys.of(v.Session, v.ToolCall)]
-	if v.Status == "completed" && !asked && len(s.asked) < maxRemembered {
-		s.unasked++
-	}
-}
-
 // Decided shows a decision. What is asked about is shown as a question.
 func (s *screen) Decided(_ context.Context, d process.Decided) {
-	s.mu.Lock()
-	if len(s.asked) < maxRemembered {
-		s.asked[s.keys.of(d.Session, d.ToolCall)] = struct{}{}
-	}
-	s.mu.Unlock()
 	s.ledger.decided(d)
 	switch d.Result.Decision.Verdict {
 	case pipeline.Select:
 		label := "approved"
-		if d.OptionKind != pipeline.AllowOnce && d.OptionKind != pipeline.AllowAlways {
+		if !pipeline.IsAllow(d.OptionKind) {
 			label = "answered" // blanket approval takes what there is
 		}
 		s.line(label, "#%d  %s -> %s  (%s, stage %s)", d.Number, what(d.Result, d.Action()),
@@ -201,8 +180,8 @@ func (s *screen) Asked(_ context.Context, q process.Question) { s.surface.asked(
 
 // netTexts say what it means that a net has fired.
 var netTexts = map[pipeline.Reason]string{
-	process.ReasonTripwireFired:       "an approved call of %s never arrived at the injected server: nothing is approved automatically any more",
-	process.ReasonEndpointUnreachable: "an approved call of %s failed, the injected server cannot be reached: this session is asked about",
+	nets.ReasonTripwireFired:       "an approved call of %s never arrived at the injected server: nothing is approved automatically any more",
+	nets.ReasonEndpointUnreachable: "an approved call of %s failed, the injected server cannot be reached: this session is asked about",
 	stages.ReasonStartupAlarm:         "the agent did not start the injected server: this session is asked about",
 }
 
@@ -219,8 +198,13 @@ func (s *screen) Fired(_ context.Context, f process.Fired) {
 	s.line("net", "%s: %s", f.Net, text)
 }
 
-// Unasked is counted with the other calls of the agent, when it reports them.
-func (*screen) Unasked(context.Context, process.Unasked) {}
+// Unasked counts calls that ran although nobody was asked. An agent that does that
+// decides by itself, and every policy is decorative.
+func (s *screen) Unasked(context.Context, process.Unasked) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unasked++
+}
 
 // endings say how a question ended that nobody answered.
 var endings = map[pipeline.Reason]string{

@@ -5,12 +5,6 @@ import (
 	"github.com/kandev/assent/internal/host/nets"
 )
 
-// Reasons of the nets.
-const (
-	ReasonTripwireFired       = nets.ReasonTripwireFired
-	ReasonEndpointUnreachable = nets.ReasonEndpointUnreachable
-)
-
 // newGuard makes the nets around an instance whose settings are known.
 func (i *Instance) newGuard() *nets.Guard {
 	o := nets.Options{

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kandev/assent/internal/host/audit"
+	"github.com/kandev/assent/internal/host/nets"
 	"github.com/kandev/assent/pipeline"
 )
 
@@ -105,7 +106,7 @@ func (n *netStage) once(t *testing.T, i *Instance, reason pipeline.Reason) {
 	r := records[0]
 	assert.Equal(t, []any{got.Net, got.Reason, got.Session, got.Tool, "1", "claude-acp"}, []any{r.Net, r.Reason, r.Session, r.Tool, r.Instance, string(r.Agent)})
 	assert.Equal(t, 1, strings.Count(n.log.String(), `"reason":"`+string(reason)+`"`))
-	assert.Equal(t, reason == ReasonTripwireFired, strings.Contains(n.log.String(), `"level":"ERROR"`))
+	assert.Equal(t, reason == nets.ReasonTripwireFired, strings.Contains(n.log.String(), `"level":"ERROR"`))
 	assert.NotContains(t, n.log.String(), got.Session+`"`, "what the agent names a session is in no log")
 }
 
@@ -140,18 +141,18 @@ func TestTheTripwire(t *testing.T) {
 		"it arrives and fails":              {"own", listTool, "c1", "failed", false, false, approved, approved, ""},
 		"it arrives without an id":          {"own", listTool, "", "completed", false, false, approved, approved, ""},
 		"it arrives, and the turn ends":     {"own", listTool, "c1", "turn", false, false, approved, approved, ""},
-		"it never arrives":                  {"", "", "", "completed", false, false, tripped, tripped, ReasonTripwireFired},
-		"it fails at another server":        {"", "", "", "failed", false, false, tripped, tripped, ReasonTripwireFired},
-		"the turn ends without it":          {"", "", "", "turn", false, false, tripped, tripped, ReasonTripwireFired},
-		"its end is written with escapes":   {"", "", "", "escaped", false, false, tripped, tripped, ReasonTripwireFired},
-		"another tool arrives":              {"own", another, "", "completed", false, false, tripped, tripped, ReasonTripwireFired},
-		"another call arrives":              {"own", listTool, "c9", "completed", false, false, tripped, tripped, ReasonTripwireFired},
-		"a call with an endless id arrives": {"own", listTool, strings.Repeat("c", 600), "completed", false, false, tripped, tripped, ReasonTripwireFired},
-		"it arrives in another session":     {"other", listTool, "c1", "completed", false, false, tripped, tripped, ReasonTripwireFired},
-		"the endpoint is down":              {"", "", "", "failed", false, true, "pend injected_server_unreachable", approved, ReasonEndpointUnreachable},
-		"the endpoint is down, yet it ran":  {"", "", "", "completed", false, true, tripped, tripped, ReasonTripwireFired},
-		"the turn was cancelled before it":  {"", "", "", "turn", true, false, tripped, tripped, ReasonTripwireFired},
-		"it fails as the turn is cancelled": {"", "", "", "failed", true, false, tripped, tripped, ReasonTripwireFired},
+		"it never arrives":                  {"", "", "", "completed", false, false, tripped, tripped, nets.ReasonTripwireFired},
+		"it fails at another server":        {"", "", "", "failed", false, false, tripped, tripped, nets.ReasonTripwireFired},
+		"the turn ends without it":          {"", "", "", "turn", false, false, tripped, tripped, nets.ReasonTripwireFired},
+		"its end is written with escapes":   {"", "", "", "escaped", false, false, tripped, tripped, nets.ReasonTripwireFired},
+		"another tool arrives":              {"own", another, "", "completed", false, false, tripped, tripped, nets.ReasonTripwireFired},
+		"another call arrives":              {"own", listTool, "c9", "completed", false, false, tripped, tripped, nets.ReasonTripwireFired},
+		"a call with an endless id arrives": {"own", listTool, strings.Repeat("c", 600), "completed", false, false, tripped, tripped, nets.ReasonTripwireFired},
+		"it arrives in another session":     {"other", listTool, "c1", "completed", false, false, tripped, tripped, nets.ReasonTripwireFired},
+		"the endpoint is down":              {"", "", "", "failed", false, true, "pend injected_server_unreachable", approved, nets.ReasonEndpointUnreachable},
+		"the endpoint is down, yet it ran":  {"", "", "", "completed", false, true, tripped, tripped, nets.ReasonTripwireFired},
+		"the turn was cancelled before it":  {"", "", "", "turn", true, false, tripped, tripped, nets.ReasonTripwireFired},
+		"it fails as the turn is cancelled": {"", "", "", "failed", true, false, tripped, tripped, nets.ReasonTripwireFired},
 	} {
 		t.Run(name, test.run)
 	}
