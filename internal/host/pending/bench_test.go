@@ -80,10 +80,10 @@ func roomyStore() *Store {
 	return s
 }
 
-// BenchmarkRegisterResolve compares the two stores at their work: an offer comes,
+// BenchmarkRatioRegisterResolve compares the two stores at their work: an offer comes,
 // an answer finds it, the answer gets to whoever writes it. Both are handed what
 // a person will see, as no plain store makes it.
-func BenchmarkRegisterResolve(b *testing.B) {
+func BenchmarkRatioRegisterResolve(b *testing.B) {
 	for _, open := range []int{100, 10_000, 100_000} {
 		subject, reference := registerResolve(b, open), plainRegisterResolve(b, open)
 		ratio.Run(b, ratio.Figure{
@@ -149,13 +149,13 @@ func plainRegisterResolve(b *testing.B, open int) func(n int) {
 	}
 }
 
-// BenchmarkMemory reports what an open offer holds beyond its text.
-func BenchmarkMemory(b *testing.B) {
+// BenchmarkRatioMemory reports what an open offer holds beyond its text.
+func BenchmarkRatioMemory(b *testing.B) {
 	ratio.Value(b, "pending_bytes_per_open_offer", bytesPerOffer(100_000, benchFrame), 256)
 }
 
-// BenchmarkList compares a page of snapshots with a copy of as many structs.
-func BenchmarkList(b *testing.B) {
+// BenchmarkRatioList compares a page of snapshots with a copy of as many structs.
+func BenchmarkRatioList(b *testing.B) {
 	s := roomyStore()
 	for i := range 100_000 {
 		if _, err := s.Register(benchOffer(i, func(Outcome) error { return nil })); err != nil {
