@@ -112,7 +112,7 @@ func misused(err error) error {
 	}
 	text := strings.Replace(err.Error(), ` but got "EOL" (<EOL>)`, ", and nothing follows", 1)
 	if missing, found := strings.CutPrefix(text, `expected "<`); found {
-		text = "what is missing is <" + strings.TrimSuffix(missing, `"`)
+		text = "<" + strings.TrimSuffix(missing, `"`) + " is missing"
 	}
 	return console.Usage(text, "try: "+way)
 }

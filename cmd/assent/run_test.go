@@ -82,7 +82,7 @@ func TestWrongUsage(t *testing.T) {
 		"an unknown flag":         {[]string{"run", "--frob"}, "assent: run: unknown flag --frob (try: assent run --help)"},
 		"an unknown answer":       {[]string{"run", "--on-pending", "maybe", "x"}, "assent: run: --on-pending maybe is no answer (use allow, reject or cancel)"},
 		"a demo with a command":   {[]string{"run", "--demo", "--", "x"}, "assent: run: --demo brings its own agent (leave the command or --demo out)"},
-		"no file":                 {[]string{"replay"}, "assent: replay: what is missing is <file> ... (try: assent replay --help)"},
+		"no file":                 {[]string{"replay"}, "assent: replay: <file> ... is missing (try: assent replay --help)"},
 		"no value":                {[]string{"run", "--port"}, "assent: run: --port: expected int value, and nothing follows (try: assent run --help)"},
 		"nearly a command":        {[]string{"rnu"}, `assent: command line: unexpected argument rnu, did you mean "run"? (try: assent --help)`},
 		"help for no command":     {[]string{"help", "frob"}, "assent: command line: unexpected argument frob (try: assent --help)"},
