@@ -182,7 +182,7 @@ func (s *screen) Asked(_ context.Context, q process.Question) { s.surface.asked(
 var netTexts = map[pipeline.Reason]string{
 	nets.ReasonTripwireFired:       "an approved call of %s never arrived at the injected server: nothing is approved automatically any more",
 	nets.ReasonEndpointUnreachable: "an approved call of %s failed, the injected server cannot be reached: this session is asked about",
-	stages.ReasonStartupAlarm:         "the agent did not start the injected server: this session is asked about",
+	stages.ReasonStartupAlarm:      "the agent did not start the injected server: this session is asked about",
 }
 
 // Fired shows what a person should know at once. What only keeps one offer off

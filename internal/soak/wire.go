@@ -11,6 +11,8 @@ import (
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/kandev/assent/pipeline/acp"
 )
 
 // wire looks at every line between the host and one agent, in the order in which
@@ -135,7 +137,7 @@ func (w *wire) Client(line []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch f.Method {
-	case "session/prompt":
+	case acp.MethodPrompt:
 		w.prompts[string(f.ID)] = f.Params.SessionID
 	case "session/cancel":
 		w.cancels = true

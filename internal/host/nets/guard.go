@@ -122,7 +122,7 @@ func (g *Guard) Witness(req *pipeline.Request) {
 // waits for the arrival of one that stays. It is for every offer that the pipeline
 // decided, before the answer is sent.
 func (g *Guard) Check(o *acp.Offer, r pipeline.Result) pipeline.Result {
-	g.ran.account(o.Request.SessionID, o.Request.Call.ID)
+	g.offered(o)
 	if r.Decision.Verdict != pipeline.Select || !allows(o, r.Decision.Option) {
 		return r
 	}
@@ -139,6 +139,15 @@ func (g *Guard) Check(o *acp.Offer, r pipeline.Result) pipeline.Result {
 		return askInstead(r, ReasonTooManyAwaited)
 	}
 	return r
+}
+
+// offered notes that the agent asks for a call. A sub-agent may ask in a session of
+// its own, while its parent reports the call in another one.
+func (g *Guard) offered(o *acp.Offer) {
+	g.ran.account(o.Request.SessionID, o.Request.Call.ID)
+	if !o.Request.Session.Announced {
+		g.ran.account("", o.Request.Call.ID)
+	}
 }
 
 // objection is why a call may not be approved automatically; empty for no reason.
@@ -225,7 +234,7 @@ const maxAlarmed = 4096
 func (g *Guard) Noticed(number uint64, request string, o *acp.Offer, r pipeline.Result) {
 	session, call := o.Request.SessionID, o.Request.Call.ID
 	if o.Reason == acp.ReasonNoOptions { // it went through no check
-		g.ran.account(session, call)
+		g.offered(o)
 	}
 	if r.Decision.Verdict == pipeline.Select {
 		g.wire.Name(session, call, request)

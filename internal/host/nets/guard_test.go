@@ -51,7 +51,7 @@ func newPost() *post {
 }
 
 func offer(session, call string, kinds ...string) *acp.Offer {
-	o := &acp.Offer{Request: pipeline.Request{SessionID: session, Call: pipeline.ToolCall{ID: call}}}
+	o := &acp.Offer{Request: pipeline.Request{SessionID: session, Call: pipeline.ToolCall{ID: call}, Session: pipeline.Session{Announced: true}}}
 	for n, kind := range append(kinds, pipeline.AllowOnce) {
 		o.Request.Options = append(o.Request.Options, pipeline.Option{ID: fmt.Sprint(n), Kind: kind})
 	}

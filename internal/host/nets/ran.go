@@ -57,7 +57,7 @@ func (r *ran) put(k callKey, c ranCall) {
 }
 
 // account says that an offer was made for a call, or that it was told by other
-// means.
+// means. An empty session stands for every one.
 func (r *ran) account(session, call string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -100,7 +100,7 @@ func (r *ran) update(u update) (unasked bool, kind audit.Kind) {
 	first := u.status != "" && !c.over
 	c.over = c.over || first
 	switch {
-	case !first || u.status != statusCompleted || c.accounted:
+	case !first || u.status != statusCompleted || c.accounted || r.get(r.key("", u.call)).accounted:
 	case r.spare[u.session] > 0:
 		r.spare[u.session]--
 	default:

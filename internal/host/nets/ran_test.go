@@ -99,6 +99,13 @@ func TestCallsThatRanUnasked(t *testing.T) {
 				p.ends("s", call, "completed")
 			}
 		}, nil},
+		"a sub-agent asked, its parent reports": {func(p *post) {
+			o := offer("sub", "c")
+			o.Request.Session.Announced = false
+			p.Check(o, pipeline.Result{})
+			p.ends("s", "c", "completed")
+			p.ends("s", "d", "completed")
+		}, ran("other")},
 		"no ids": {func(p *post) { p.ends("", "c", "completed"); p.ends("s", "", "completed") }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,5 +1,14 @@
-// Package nets holds what is stretched below the pipeline: it notices when an
-// approved call did not do what it was approved for.
+// Package nets holds what is stretched around the pipeline: it notices when an
+// approved call did not do what it was approved for, and when a call ran that
+// nobody was asked about.
+//
+// A host makes one [Guard] per agent instance and tells it everything: of the
+// injected server's secrets ([Guard.Expect], [Guard.Bind], [Guard.Forget]) and what
+// is done with them, since it is the endpoint's observer; of each offer, before the
+// decision ([Guard.Witness]), between decision and answer ([Guard.Check],
+// [Guard.Noticed]), and when a person allows it ([Guard.Allowed]) or an approval is
+// not sent ([Guard.Withdraw]); and of the agent's stream ([Guard.Update],
+// [Guard.Replayed], [Guard.Alarm], [Guard.Unreadable], [Guard.TurnEnded]).
 package nets
 
 import (

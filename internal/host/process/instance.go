@@ -255,10 +255,9 @@ type initializeParams struct {
 
 // initialize shakes hands.
 func (i *Instance) initialize(ctx context.Context) error {
-	const method = "initialize"
 	params := initializeParams{ProtocolVersion: protocolVersion}
 	params.ClientInfo.Name, params.ClientInfo.Version = "assent", i.manager.options.Version
-	result, err := i.timed(ctx, i.manager.options.Timeouts.Initialize, request{method: method, params: params})
+	result, err := i.timed(ctx, i.manager.options.Timeouts.Initialize, request{method: acp.MethodInitialize, params: params})
 	if err != nil {
 		return err
 	}

@@ -245,7 +245,7 @@ func (s *Session) Prompt(ctx context.Context, text string) (StopReason, error) {
 		StopReason StopReason `json:"stopReason"`
 	}
 	if json.Unmarshal(o.result, &turn, lenient) != nil {
-		return "", &RPCError{Method: "session/prompt", Code: malformedAnswer, Detail: "the answer is malformed"}
+		return "", &RPCError{Method: acp.MethodPrompt, Code: malformedAnswer, Detail: "the answer is malformed"}
 	}
 	return turn.StopReason, nil
 }
@@ -259,7 +259,7 @@ func (s *Session) begin(text string) (*pendingCall, error) {
 	}
 	number := s.turns + 1
 	c, err := s.instance.conn.start(request{
-		method: "session/prompt",
+		method: acp.MethodPrompt,
 		params: promptParams{SessionID: s.id, Prompt: []promptBlock{{Type: "text", Text: text}}},
 		then:   func(_ jsontext.Value, err error) error { s.turnOver(number, err); return err },
 	})

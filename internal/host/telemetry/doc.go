@@ -1,7 +1,7 @@
 // Package telemetry counts and times what a host decides, with OpenTelemetry.
 //
-// Metrics are there for Prometheus at [Telemetry.Handler], which opens no port by
-// itself, and go to an OTLP receiver when the standard environment variables say
+// Metrics are there for Prometheus, at [Telemetry.Handler] for a host with a server
+// of its own and at [Telemetry.Serve] for one without, and go to an OTLP receiver when the standard environment variables say
 // so. So do traces: one span per decision, with one event per stage. Without such
 // a variable nothing is sent anywhere. OTLP is spoken over HTTP with protobuf;
 // what the variables say is listed at [New].
