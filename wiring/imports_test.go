@@ -79,6 +79,7 @@ var (
 		lo,
 		"github.com/go-json-experiment/json/...",
 		"github.com/modelcontextprotocol/go-sdk/...",
+		"github.com/google/jsonschema-go/jsonschema", // payloads of actions; the MCP library's own
 		"github.com/coder/websocket/...",
 		"github.com/coder/acp-go-sdk/...",
 		"github.com/nats-io/nats-server/v2/...",
@@ -94,6 +95,8 @@ var (
 		"golang.org/x/net/http/httpguts", // which headers can be sent
 		"golang.org/x/sys/...",
 		"golang.org/x/term/...",
+		"golang.org/x/text/cases",        // which names can be read as another
+		"golang.org/x/text/unicode/norm", // which names can be read as another
 	}
 )
 
