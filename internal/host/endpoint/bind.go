@@ -14,22 +14,29 @@ import (
 // another instance's server, or mistake that one's for its own.
 type portRegistry struct {
 	mu   sync.Mutex
-	used map[int]bool
+	used map[int]bool // true while it is open
 }
 
 // claim takes a port, once and for all.
 func (r *portRegistry) claim(port int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.used[port] {
+	if _, used := r.used[port]; used {
 		return false
 	}
 	r.used[port] = true
 	return true
 }
 
-// has says whether a port was claimed.
-func (r *portRegistry) has(port int) bool {
+// close says that a port is no longer open. It stays used.
+func (r *portRegistry) close(port int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.used[port] = false
+}
+
+// open says whether a port is that of an endpoint which is open.
+func (r *portRegistry) open(port int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.used[port]

@@ -12,7 +12,13 @@
 // whose request it is: each session has an MCP server of its own, so that
 // nothing begun with one secret can be continued with another.
 //
+// It offers tools of the host, or stands in front of an MCP server of the user, an
+// [Upstream]: then it hands on what that one offers, and each MCP session of an
+// agent has a session of its own there.
+//
 // Requests are served without MCP sessions (stateless in the words of the MCP
 // SDK): newer clients never send initialize, they begin with server/discover or
-// tools/list; older ones get their handshake all the same.
+// tools/list; older ones get their handshake all the same. With an upstream an
+// agent that does begin with initialize gets an MCP session, because the target may
+// have something to tell or to ask it.
 package endpoint

@@ -95,6 +95,7 @@ func Open(ctx context.Context, opts Options) (*Endpoint, error) {
 	if opts.Upstream != nil {
 		if err := opts.Upstream.check(); err != nil {
 			bound.close()
+			usedPorts.close(bound.port)
 			return nil, err
 		}
 	}
@@ -168,6 +169,7 @@ func (e *Endpoint) Close() error {
 	e.mu.Unlock()
 	e.cancel()
 	err := e.server.Close()
+	usedPorts.close(e.port)
 	done := make(chan struct{})
 	go func() { e.running.Wait(); close(done) }()
 	select {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	gojson "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/kandev/assent/internal/host/upstream"
@@ -33,7 +34,7 @@ func (r *handedOn) MarshalJSON() ([]byte, error) { return r.body, nil }
 func newHandedOn(body json.RawMessage, method string, modern bool) (*handedOn, error) {
 	body = bytes.TrimSpace(body)
 	if len(body) == 0 || body[0] != '{' {
-		return nil, asAnswer(&upstream.Failure{What: "sent a result that is no object"})
+		return nil, &upstream.Failure{What: "sent a result that is no object"}
 	}
 	if !modern {
 		return &handedOn{body: body}, nil
@@ -43,8 +44,8 @@ func newHandedOn(body json.RawMessage, method string, modern bool) (*handedOn, e
 		TTL   *any `json:"ttlMs"`
 		Scope *any `json:"cacheScope"`
 	}
-	if err := gojson.Unmarshal(body, &there); err != nil {
-		return nil, asAnswer(&upstream.Failure{What: "sent a result that is no valid JSON"})
+	if err := gojson.Unmarshal(body, &there, jsontext.AllowInvalidUTF8(true)); err != nil {
+		return nil, &upstream.Failure{What: "sent a result that is no valid JSON"}
 	}
 	missing := map[string]any{}
 	if there.Type == nil {

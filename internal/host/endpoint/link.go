@@ -8,6 +8,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -188,16 +189,47 @@ func (l *link) call(ctx context.Context, req mcp.Request, method string, params 
 		if err != nil {
 			return nil, err
 		}
-		body, err := c.Call(ctx, method, params)
+		body, err := bounded(ctx, method, func(ctx context.Context) (json.RawMessage, error) { return c.Call(ctx, method, params) })
 		var failed *upstream.Failure
-		if errors.As(err, &failed) && failed.SessionGone && !again {
-			continue
+		if errors.As(err, &failed) && failed.SessionGone {
+			l.discard(c)
+			if !again {
+				continue
+			}
 		}
 		if err != nil {
 			return nil, l.broken(err)
 		}
 		return body, nil
 	}
+}
+
+// discard ends a session that is of no use.
+func (l *link) discard(c *upstream.Client) {
+	l.mu.Lock()
+	if l.current == c {
+		l.current = nil
+	}
+	l.mu.Unlock()
+	c.Close()
+}
+
+// listTimeout is how long a target may take for what takes no work.
+const listTimeout = time.Minute
+
+// bounded bounds the time of a request, unless the target may have to work for it.
+func bounded(ctx context.Context, method string, ask func(context.Context) (json.RawMessage, error)) (json.RawMessage, error) {
+	switch method {
+	case "tools/call", "prompts/get", "resources/read":
+		return ask(ctx)
+	}
+	short, cancel := context.WithTimeout(ctx, listTimeout)
+	defer cancel()
+	body, err := ask(short)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		err = &upstream.Failure{What: "did not answer in time"}
+	}
+	return body, err
 }
 
 // broken logs a failure of the target, and makes the answer of it. What the target

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	gojson "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/kandev/assent/internal/host/upstream"
 )
@@ -36,7 +37,7 @@ func (l *listing) page(cursor string, body json.RawMessage) ([]string, error) {
 		} `json:"tools"`
 		Next string `json:"nextCursor"`
 	}
-	if err := gojson.Unmarshal(body, &answer); err != nil || answer.Tools == nil {
+	if err := gojson.Unmarshal(body, &answer, jsontext.AllowInvalidUTF8(true)); err != nil || answer.Tools == nil {
 		return nil, &upstream.Failure{What: "sent something that is no list of tools"}
 	}
 	l.mu.Lock()

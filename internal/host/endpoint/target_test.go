@@ -5,6 +5,7 @@ package endpoint
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -24,19 +25,22 @@ import (
 // asTarget makes the test binary a target on stdin and stdout.
 const asTarget = "ASSENT_TEST_TARGET"
 
+// dieOn names the tool at which that target ends.
+const dieOn = "ASSENT_TEST_DIE_ON"
+
 // canaryHeader is what the target wants to be sent, and nobody else may see.
 const canaryHeader = "c4nary-5ecret"
 
 // target is an MCP server of a user, made with the SDK.
 type target struct {
 	*mcp.Server
-	started  chan string // tools that wait
-	ended    chan string // tools that were told to end
-	sessions atomic.Int64
+	started chan string // tools that wait
+	ended   chan string // tools that were told to end
+	stopped chan bool   // closed when no tool shall wait any more
 }
 
 func newTarget() *target {
-	tg := &target{started: make(chan string, 100), ended: make(chan string, 100)}
+	tg := &target{started: make(chan string, 100), ended: make(chan string, 100), stopped: make(chan bool)}
 	tg.Server = mcp.NewServer(&mcp.Implementation{Name: "users-own", Version: "7"}, &mcp.ServerOptions{
 		Instructions: "be nice", PageSize: 3,
 		CompletionHandler: func(_ context.Context, r *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
@@ -44,7 +48,6 @@ func newTarget() *target {
 		},
 		SubscribeHandler:   func(context.Context, *mcp.SubscribeRequest) error { return nil },
 		UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil },
-		Logger:             nil,
 	})
 	for name, h := range map[string]mcp.ToolHandler{
 		"echo": tg.echo, "kinds": kinds, "fails": fails, "refuses": refuses, "big": big,
@@ -108,9 +111,12 @@ func progress(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult,
 
 func (tg *target) wait(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	tg.started <- "wait"
-	<-ctx.Done()
-	tg.ended <- "wait"
-	return nil, ctx.Err()
+	select {
+	case <-ctx.Done():
+		tg.ended <- "wait"
+	case <-tg.stopped:
+	}
+	return nil, errors.New("ended")
 }
 
 func asks(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -146,7 +152,16 @@ func (tg *target) remembers() mcp.ToolHandler {
 func runAsTarget() {
 	fmt.Println("a banner that is no message")
 	_, _ = fmt.Fprintln(os.Stderr, "started \x1b[31mred")
-	_ = newTarget().Run(context.Background(), &mcp.StdioTransport{})
+	tg := newTarget()
+	tg.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+			if p, ok := r.GetParams().(*mcp.CallToolParamsRaw); ok && p.Name == os.Getenv(dieOn) {
+				os.Exit(3)
+			}
+			return next(ctx, method, r)
+		}
+	})
+	_ = tg.Run(context.Background(), &mcp.StdioTransport{})
 }
 
 // served is a target that is reached by one transport.
@@ -191,6 +206,7 @@ func serveTarget(t *testing.T, kind string) *served {
 		h.ServeHTTP(w, r)
 	}))
 	t.Cleanup(func() {
+		close(s.stopped)
 		for ss := range s.Sessions() {
 			_ = ss.Close()
 		}

@@ -30,10 +30,10 @@ type Upstream struct {
 }
 
 // check refuses an upstream that is this endpoint, whose port is claimed by now, or
-// another one of this run.
+// another one of this process.
 func (u *Upstream) check() error {
-	if target := u.Target.Loopback(); target != 0 && usedPorts.has(target) {
-		return fmt.Errorf("endpoint: the target is at port %d, which is an endpoint of this run: give the URL of the MCP server itself", target)
+	if target := u.Target.Loopback(); target != 0 && usedPorts.open(target) {
+		return fmt.Errorf("endpoint: the target is at port %d, which is an endpoint of this process: give the URL of the MCP server itself", target)
 	}
 	return nil
 }
@@ -83,7 +83,11 @@ func (e *Endpoint) forward(ctx context.Context, s *Session, next mcp.MethodHandl
 				return nil, l.broken(err)
 			}
 		}
-		return newHandedOn(body, method, modern(req))
+		result, err := newHandedOn(body, method, modern(req))
+		if err != nil {
+			return nil, l.broken(err)
+		}
+		return result, nil
 	case "initialize", "server/discover":
 		return l.introduce(ctx, next, method, req)
 	case "subscriptions/listen": // without a session there, no change is heard of
@@ -137,12 +141,29 @@ func asAnswer(err error) error {
 	switch {
 	case errors.As(err, &failed):
 		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "The MCP server behind this endpoint " + failed.What + ". The next call tries again."}
+	case own != nil && own.Code == jsonrpc.CodeMethodNotFound:
+		return ownWords{own}
 	case own != nil:
 		return own
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "The call was given up."}
 	}
 	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "The MCP server behind this endpoint could not be asked."}
+}
+
+// ownWords is an error "method not found" of the target. The SDK would put its own
+// message in the place of an error that [errors.Is] finds to be that one.
+type ownWords struct{ e *jsonrpc.Error }
+
+func (o ownWords) Error() string { return o.e.Message }
+
+// As gives the code.
+func (o ownWords) As(target any) bool {
+	e, ok := target.(**jsonrpc.Error)
+	if ok {
+		*e = o.e
+	}
+	return ok
 }
 
 // wireError is the error that the other side answered with, if there is one in err.

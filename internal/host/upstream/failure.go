@@ -43,8 +43,11 @@ func answered(err error) *jsonrpc.Error {
 }
 
 // failure says what an error of a transport means. Status is that of the last HTTP
-// answer, if it was above 399.
-func failure(err error, status int) *Failure {
+// answer, if it was above 399. That a context was cancelled is no failure.
+func failure(err error, status int) error {
+	if errors.Is(err, context.Canceled) {
+		return context.Canceled
+	}
 	if known := (*Failure)(nil); errors.As(err, &known) {
 		return known
 	}
@@ -61,17 +64,19 @@ func meaning(err error, status int) string {
 	var timeout net.Error
 	switch {
 	case errors.As(err, &start):
-		return "cannot be started: is the program installed, and spelled right?"
+		return "cannot be started (is the program installed, and spelled right?)"
 	case errors.As(err, &dns):
 		return "cannot be reached: its host is not known"
 	case errors.As(err, &certificate):
 		return "cannot be reached: its certificate is not trusted"
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return "cannot be reached: the connection was refused; is it running?"
+		return "cannot be reached: the connection was refused (is it running?)"
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		return "did not answer in time"
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		return fmt.Sprintf("refused the request with HTTP status %d: it may want a header with a key", status)
+	case status == statusTooLarge, errors.Is(err, errTooLong):
+		return "sent more than is allowed"
 	case status != 0:
 		return fmt.Sprintf("answered with HTTP status %d", status)
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):

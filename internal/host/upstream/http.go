@@ -75,26 +75,29 @@ func (w *web) RoundTrip(r *http.Request) (*http.Response, error) {
 		w.status.Store(int32(res.StatusCode))
 	}
 	if mediaType(res.Header) != eventStream {
-		res.Body = &bounded{ReadCloser: res.Body, left: w.max}
+		res.Body = &bounded{res.Body, w.max, func() { w.status.Store(statusTooLarge) }}
 	}
 	res.Body = &cancelling{res.Body, cancel}
 	return res, nil
 }
 
+// statusTooLarge stands for an answer that was larger than allowed: the SDK keeps
+// no error of a body.
+const statusTooLarge = -1
+
 // bounded fails when there is more than its bound.
 type bounded struct {
 	io.ReadCloser
-	left int64
+	left     int64
+	exceeded func()
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
-	if b.left < 0 {
-		return 0, &Failure{What: "sent more than is allowed"}
-	}
 	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left+1)])
-	b.left -= int64(n)
-	if b.left < 0 {
-		return n, &Failure{What: "sent more than is allowed"}
+	if b.left -= int64(n); b.left < 0 {
+		b.left = 0
+		b.exceeded()
+		return 0, errTooLong
 	}
 	return n, err
 }

@@ -58,7 +58,7 @@ func (p *program) Read(context.Context) (jsonrpc.Message, error) {
 	for {
 		line, err := readLine(p.lines, p.max)
 		if errors.Is(err, errTooLong) {
-			return nil, &Failure{What: "sent more than is allowed"}
+			return nil, err
 		}
 		if err != nil {
 			return nil, io.EOF

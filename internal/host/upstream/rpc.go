@@ -48,13 +48,14 @@ func newPeer(ctx context.Context, conn mcp.Connection, h Handler, fail func(erro
 	return p
 }
 
-// run starts a task, unless the connection has ended.
-func (p *peer) run(task func()) {
+// run starts a task, unless the connection has ended: then it is false.
+func (p *peer) run(task func()) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.err == nil {
 		p.tasks.Go(task)
 	}
+	return p.err == nil
 }
 
 // close tells the target that its answers are not wanted any more, ends the
@@ -100,7 +101,7 @@ func (p *peer) read() {
 	for {
 		message, err := p.conn.Read(p.ctx)
 		if err != nil {
-			p.end(p.fail(err))
+			p.end(p.broken(err))
 			return
 		}
 		switch m := message.(type) {
@@ -110,6 +111,16 @@ func (p *peer) read() {
 			p.take(m)
 		}
 	}
+}
+
+// broken is what the end of the connection means for the calls that were sent. That
+// the session is gone says nothing about them: they may have been served before.
+func (p *peer) broken(err error) error {
+	err = p.fail(err)
+	if f := (*Failure)(nil); errors.As(err, &f) {
+		return &Failure{What: f.What}
+	}
+	return err
 }
 
 // take serves a request or notification of the target. Notifications are handled
@@ -199,16 +210,23 @@ func (p *peer) call(ctx context.Context, method string, params any) (json.RawMes
 	// transports read the answer for as long as the request's context lives.
 	sending, stop := context.WithCancel(p.ctx)
 	defer func() { time.AfterFunc(cancelGrace, stop) }()
-	p.run(func() {
-		if err := p.conn.Write(sending, &jsonrpc.Request{ID: id, Method: method, Params: raw}); err != nil {
+	sent := make(chan error, 1)
+	begun := p.run(func() {
+		err := p.conn.Write(sending, &jsonrpc.Request{ID: id, Method: method, Params: raw})
+		sent <- err
+		if err != nil {
 			p.deliver(id, reply{err: err})
 		}
 	})
+	if !begun {
+		sent <- nil
+	}
 	select {
 	case r := <-answer:
 		if r.err == nil {
 			return r.result, nil
 		}
+		r.err = p.cause(r.err, sent)
 		if wire := answered(r.err); wire != nil {
 			return nil, wire
 		}
@@ -217,6 +235,22 @@ func (p *peer) call(ctx context.Context, method string, params any) (json.RawMes
 		p.abandon(id)
 		return nil, ctx.Err()
 	}
+}
+
+// cause is why a call failed: when the connection ended because of this very call,
+// sending it knows better.
+func (p *peer) cause(err error, sent <-chan error) error {
+	if !p.ended() {
+		return err
+	}
+	select {
+	case e := <-sent:
+		if errors.Is(e, mcp.ErrSessionMissing) {
+			return e
+		}
+	case <-time.After(cancelGrace):
+	}
+	return err
 }
 
 // abandon forgets a call that nobody waits for, and tells the target.

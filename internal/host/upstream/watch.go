@@ -104,7 +104,7 @@ func (c *Client) stream(ctx context.Context) bool {
 	}
 }
 
-var errTooLong = errors.New("an event is too long")
+var errTooLong = errors.New("a message is too long")
 
 // nextEvent is the data of the next event that has any.
 func nextEvent(r *bufio.Reader, limit int64) ([]byte, error) {
