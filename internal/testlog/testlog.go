@@ -33,5 +33,5 @@ func (b *Buffer) Count(text string) int { return strings.Count(b.String(), text)
 
 // Logger writes lines of text into the buffer, at every level.
 func (b *Buffer) Logger() *slog.Logger {
-	return slog.New(slog.NewTextHandler(b, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	return slog.New(slog.NewTextHandler(b, &slog.HandlerOptions{Level: slog.LevelDebug - 4}))
 }

@@ -1,10 +1,8 @@
 package endpoint
 
 import (
-	"bytes"
 	"context"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -17,6 +15,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"github.com/kandev/assent/internal/testlog"
 )
 
 // net/http lets a connection that it closes early linger for half a second, so
@@ -27,24 +27,6 @@ func TestMain(m *testing.M) {
 		return
 	}
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
-}
-
-// logs collects what an endpoint logs, at every level.
-type logs struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (l *logs) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(p)
-}
-
-func (l *logs) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.String()
 }
 
 // witness records what an [Observer] is told.
@@ -80,14 +62,14 @@ func (w *witness) of(s SessionID) ([]string, []Arrival) {
 type bench struct {
 	*Endpoint
 	seen *witness
-	logs *logs
+	logs *testlog.Buffer
 }
 
 func open(t *testing.T, opts Options) bench {
 	t.Helper()
-	b := bench{seen: newWitness(), logs: &logs{}}
+	b := bench{seen: newWitness(), logs: &testlog.Buffer{}}
 	opts.Observer = b.seen
-	opts.Logger = slog.New(slog.NewTextHandler(b.logs, &slog.HandlerOptions{Level: slog.LevelDebug - 4}))
+	opts.Logger = b.logs.Logger()
 	e, err := Open(t.Context(), opts)
 	require.NoError(t, err)
 	b.Endpoint = e

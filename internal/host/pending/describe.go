@@ -65,7 +65,7 @@ func (r *record) write(texts *[fields]string, options []pipeline.Option) bool {
 	}
 	for _, opt := range options {
 		kind := opt.Kind
-		if knownKind(kind) == "" {
+		if pipeline.KnownKind(kind) != kind {
 			kind = Redact(kind, maxKind)
 		}
 		if len(buf)+len(opt.ID) > maxText {
@@ -152,15 +152,6 @@ func isACPKind(kind string) bool {
 		return true
 	}
 	return false
-}
-
-// knownKind is an option's kind if ACP knows it, else empty.
-func knownKind(kind string) string {
-	switch kind {
-	case pipeline.AllowOnce, pipeline.AllowAlways, pipeline.RejectOnce, pipeline.RejectAlways:
-		return kind
-	}
-	return ""
 }
 
 // words is the redacted form of a text of an agent that is a name or a few words.

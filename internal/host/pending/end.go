@@ -116,7 +116,7 @@ func (s *Store) finish(e *entry, t tombstone, d *delivery) {
 	o.Sequence, o.Waited, o.Verdict = e.seq, time.Since(e.at), pipeline.Cancel
 	if o.Option >= 0 {
 		chosen := e.optionList().At(o.Option)
-		o.Verdict, o.OptionID, o.OptionKind = pipeline.Select, chosen.ID, knownKind(chosen.Kind)
+		o.Verdict, o.OptionID, o.OptionKind = pipeline.Select, chosen.ID, pipeline.KnownKind(chosen.Kind)
 		t.chose, t.option = true, maphash.String(s.seed, chosen.ID)
 	}
 	t.seq, t.tuple = e.seq, s.tuple(e.instance.hash, o.Key.Session)

@@ -131,8 +131,7 @@ type Outcome struct {
 	// the exact bytes offered. They count only with [pipeline.Select].
 	Option   int
 	OptionID string
-	// OptionKind is one of ACP's four kinds; empty for any other, and when
-	// nothing was selected.
+	// OptionKind is the kind of the selected option: one of ACP's four, or "other".
 	OptionKind string
 	// Reason why the offer ended.
 	Reason pipeline.Reason
