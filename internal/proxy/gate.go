@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/kandev/assent/internal/host/nets"
 	"github.com/kandev/assent/pipeline"
 	"github.com/kandev/assent/pipeline/acp"
+	"github.com/kandev/assent/stages"
 )
 
 // injection is one injected server and what decides its calls. Without any
@@ -35,6 +37,7 @@ type gate struct {
 	injections []*injection
 	recorder   Recorder // may be nil
 	log        *slog.Logger
+	tripped    atomic.Bool // the nets of one of them have fired the tripwire
 
 	// tap keeps decoders and recorder at one order of both directions.
 	tap          sync.Mutex
@@ -102,11 +105,7 @@ func (g *gate) decide(ctx context.Context, messages []acp.Message, held pipeline
 	for n, i := range g.injections {
 		o := messages[n].Offer
 		i.guard.Witness(&o.Request)
-		r := o.Decide(ctx, i.pipeline)
-		if r.Decision.Verdict == pipeline.Select && held != "" {
-			r.Decision, r.Stage = pipeline.Decision{Verdict: pipeline.Pend, Reason: held}, nets.Stage
-		}
-		r = i.guard.Check(o, r)
+		r := i.guard.Check(o, g.holdBack(o.Decide(ctx, i.pipeline), held))
 		id := r.Facts.Identity
 		if n == 0 || r.Decision.Verdict != pipeline.Pend || id.State() == pipeline.Named && id.Server() == i.config.ReservedName {
 			best, result = n, r
@@ -122,6 +121,26 @@ func (g *gate) decide(ctx context.Context, messages []acp.Message, held pipeline
 		}
 	}
 	return g.injections[best], messages[best].Offer, result
+}
+
+// holdBack turns a selection into a question while something is in its way: that
+// which holds everything back, or the tripwire of whichever injection, which is no
+// matter to blanket approval.
+func (g *gate) holdBack(r pipeline.Result, held pipeline.Reason) pipeline.Result {
+	if held == "" && r.Stage != stages.BlanketName && g.tripped.Load() {
+		held = nets.ReasonTripwireFired
+	}
+	if held != "" && r.Decision.Verdict == pipeline.Select {
+		r.Decision, r.Stage = pipeline.Decision{Verdict: pipeline.Pend, Reason: held}, nets.Stage
+	}
+	return r
+}
+
+// fired notes what a net says that is for every injection.
+func (g *gate) fired(f nets.Fired) {
+	if f.Reason == nets.ReasonTripwireFired {
+		g.tripped.Store(true)
+	}
 }
 
 // grant is a secret that was made for a session request.

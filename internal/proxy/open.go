@@ -66,7 +66,7 @@ func (r *relay) open(ctx context.Context, o Options, in Injection, live bool) (*
 		}
 		i.endpoint, overrides.Port = e, e.Port()
 	}
-	if err := i.decideWith(o, r.report, in.Name, overrides, r.gate.injections); err != nil {
+	if err := r.decideWith(i, o, in.Name, overrides); err != nil {
 		if i.endpoint != nil {
 			err = errors.Join(err, i.endpoint.Close())
 		}
@@ -76,7 +76,7 @@ func (r *relay) open(ctx context.Context, o Options, in Injection, live bool) (*
 }
 
 // decideWith makes the pipeline, the decoder and the nets of an injected server.
-func (i *injection) decideWith(o Options, report *reporter, name string, overrides config.InstanceOverrides, others []*injection) (err error) {
+func (r *relay) decideWith(i *injection, o Options, name string, overrides config.InstanceOverrides) (err error) {
 	c := config.Config{ReservedName: name, AutoApprovePermissions: o.AutoApprove}
 	if i.config, err = c.NewInstanceConfig(overrides); err != nil {
 		return err
@@ -87,15 +87,16 @@ func (i *injection) decideWith(o Options, report *reporter, name string, overrid
 	}
 	dialect, _ := o.Dialects.For(settings)
 	i.decoder = acp.NewDecoder(acp.Options{Reserved: name, Dialect: dialect})
-	unasked := report.unasked
-	if len(others) > 0 { // the nets of the first one tell of what arrived at none
-		unasked = func(u nets.Unasked) {
-			if u.Arrived {
-				report.unasked(u)
+	first := len(r.gate.injections) == 0
+	i.guard = nets.NewGuard(nets.Options{
+		Reserved: name, Port: i.config.Port,
+		Fired: func(f nets.Fired) { r.gate.fired(f); r.report.fired(f) },
+		Unasked: func(u nets.Unasked) {
+			if u.Arrived || first { // the nets of the first one tell of what arrived at none
+				r.report.unasked(u)
 			}
-		}
-	}
-	i.guard = nets.NewGuard(nets.Options{Reserved: name, Port: i.config.Port, Fired: report.fired, Unasked: unasked})
+		},
+	})
 	return nil
 }
 

@@ -43,9 +43,9 @@ const (
 	clientSurface = "acp"
 )
 
-// say writes one line for a person.
+// say writes one line for a person. Words that are not ours are quoted in it.
 func (p *reporter) say(text string) {
-	_, _ = io.WriteString(p.stderr, "assent: proxy: "+display.Line(text, 2000)+"\n")
+	_, _ = io.WriteString(p.stderr, "assent: proxy: "+text+"\n")
 }
 
 // warning says something once.

@@ -11,6 +11,7 @@ import (
 type sink struct {
 	mu  sync.Mutex
 	w   *bufio.Writer
+	cut bool // what was written last has no line end
 	err error
 }
 
@@ -24,21 +25,23 @@ func newSink(w io.Writer) *sink { return &sink{w: bufio.NewWriterSize(w, sinkBuf
 func (s *sink) relay(line []byte, more bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.err == nil {
+	if s.err == nil && len(line) > 0 {
+		s.cut = line[len(line)-1] != '\n'
 		_, s.err = s.w.Write(line)
 	}
 	return s.flush(more)
 }
 
-// send writes a line of our own.
+// send writes a line of our own, also behind a last line that has no end.
 func (s *sink) send(line []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.err == nil {
-		_, s.err = s.w.Write(line)
+	if s.cut {
+		line = append([]byte{'\n'}, line...)
 	}
+	s.cut = false
 	if s.err == nil {
-		s.err = s.w.WriteByte('\n')
+		_, s.err = s.w.Write(append(line, '\n'))
 	}
 	return s.flush(false)
 }

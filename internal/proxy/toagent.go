@@ -16,6 +16,7 @@ const maxQueued = 8192
 type toAgent struct {
 	writing sync.Mutex // one writer at a time
 	w       io.WriteCloser
+	cut     bool // what was written last has no line end
 	err     error
 
 	mu     sync.Mutex
@@ -86,11 +87,17 @@ func (a *toAgent) drain() {
 	}
 }
 
-// write writes, until the first error: the agent has gone.
+// write writes, until the first error: the agent has gone. What comes behind the
+// client's last line, which may have no end, is a line of its own.
 func (a *toAgent) write(line []byte) {
-	if a.err == nil && len(line) > 0 {
-		_, a.err = a.w.Write(line)
+	if a.err != nil || len(line) == 0 {
+		return
 	}
+	if a.cut {
+		line = append([]byte{'\n'}, line...)
+	}
+	a.cut = line[len(line)-1] != '\n'
+	_, a.err = a.w.Write(line)
 }
 
 // end writes what is queued and closes the agent's input.

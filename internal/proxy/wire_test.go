@@ -57,6 +57,8 @@ type wire struct {
 	stderr        *side
 	syncs         int
 	reader        func(io.Reader) io.Reader
+	// What is under way: reading the agent, reading the client.
+	agentGone, clientGone sync.WaitGroup
 }
 
 // hostOrder are the pipelines of a host with a witness.
@@ -88,10 +90,12 @@ func newWire(t *testing.T, change ...func(*Options, *wire)) *wire {
 	w.client.in, w.agent.in = clientIn, agentIn
 	var running sync.WaitGroup
 	running.Go(w.relay.agent.serve)
-	running.Go(func() { w.relay.fromClient(w.reader(fromClient)); w.relay.agent.end() })
-	running.Go(func() { _ = w.relay.fromAgent(context.Background(), w.reader(fromAgent)) })
+	w.clientGone.Go(func() { w.relay.fromClient(w.reader(fromClient)); w.relay.agent.end() })
+	w.agentGone.Go(func() { _ = w.relay.fromAgent(context.Background(), w.reader(fromAgent)) })
 	t.Cleanup(func() {
 		_, _ = clientIn.Close(), agentIn.Close()
+		w.agentGone.Wait()
+		w.clientGone.Wait()
 		running.Wait()
 		require.NoError(t, w.relay.gate.close())
 	})
