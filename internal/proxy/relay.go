@@ -78,7 +78,7 @@ func (r *relay) takeAgent(ctx context.Context, line []byte) bool {
 		return r.response(m.Frame)
 	case m.Kind == acp.KindRequest:
 		r.ledger.ask(m.ID, nil)
-	case m.Kind == acp.KindNotification && m.Method == acp.MethodUpdate:
+	case m.Kind == acp.KindNotification && m.ToolCall:
 		r.update(messages)
 	}
 	return true

@@ -39,10 +39,41 @@ func Run(b *testing.B, figures ...Figure) {
 			runtime.GC()
 			ratios = append(ratios, subject/each(f.Reference, m))
 		}
-		slices.Sort(ratios)
-		median, spread := ratios[rounds/2], (ratios[rounds*3/4]-ratios[rounds/4])/2
+		median, spread := middle(ratios)
 		report(b, f.Name, median, f.Limit, spread)
 	}
+}
+
+// Compare is Run for what two functions measured themselves, such as the time of a
+// process: each call is one round.
+func Compare(b *testing.B, name string, limit float64, rounds int, subject, reference func() float64) {
+	b.Helper()
+	ratios := make([]float64, 0, rounds)
+	for range rounds {
+		value := subject()
+		ratios = append(ratios, value/reference())
+	}
+	median, spread := middle(ratios)
+	report(b, name, median, limit, spread)
+}
+
+// Differ is Compare for the difference of the two.
+func Differ(b *testing.B, name string, limit float64, rounds int, subject, reference func() float64) {
+	b.Helper()
+	differences := make([]float64, 0, rounds)
+	for range rounds {
+		value := subject()
+		differences = append(differences, value-reference())
+	}
+	median, spread := middle(differences)
+	report(b, name, median, limit, spread)
+}
+
+// middle is the median of some values, and half of what lies between their quartiles.
+func middle(values []float64) (median, spread float64) {
+	slices.Sort(values)
+	n := len(values)
+	return values[n/2], (values[n*3/4] - values[n/4]) / 2
 }
 
 // Value reports a figure that is no ratio, such as a number of bytes.

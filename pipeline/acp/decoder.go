@@ -1,7 +1,6 @@
 package acp
 
 import (
-	"bytes"
 	"errors"
 	"sync"
 
@@ -58,6 +57,9 @@ type Message struct {
 	// Offer is set for a permission request that wants an answer. One without an
 	// id, or with an id that cannot be answered, has none.
 	Offer *Offer
+	// ToolCall is set for an update that may be about a tool call. Any other one is
+	// not, however it is read.
+	ToolCall bool
 	// Replayed is set for an update of a tool call that repeats the history of a
 	// session whose session/load is not answered yet: nothing happens now.
 	Replayed bool
@@ -90,7 +92,8 @@ func (d *Decoder) FromAgent(line []byte) (Message, error) {
 		if o, err = d.offer(f); f.Kind == KindRequest {
 			m.Offer = o
 		}
-	case f.Method == MethodUpdate && mayBeToolCall(f.Line):
+	case f.Method == MethodUpdate && f.toolCall:
+		m.ToolCall = true
 		err = d.update(&m)
 	}
 	return m, err
@@ -162,12 +165,6 @@ func carriesName(f Frame) (carries bool) {
 		members(params, "subject", func(subject []byte) { members(subject, "toolCall", call) })
 	})
 	return carries
-}
-
-// mayBeToolCall rules out most updates without decoding them: the word can only
-// be missing where it is written with escapes.
-func mayBeToolCall(line []byte) bool {
-	return bytes.Contains(line, []byte("tool_call")) || bytes.Contains(line, []byte(`\u`))
 }
 
 func (d *Decoder) update(m *Message) error {

@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"bytes"
 	"errors"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -47,6 +48,7 @@ type Frame struct {
 	repeated                bool // a top-level member that counts is there twice
 	badID                   bool // the id that counts is no JSON
 	deep                    bool // nested deeper than the decoder goes
+	toolCall                bool // as an update it may be about a tool call
 }
 
 // Methods that this package knows.
@@ -84,7 +86,7 @@ func Peek(line []byte) (Frame, error) {
 	f := Frame{Line: line}
 	var seen uint8
 	s := scanner{b: line, pos: 1}
-	for s.nextMember() {
+	for f.nextMember(&s) {
 		bit := f.place(&s)
 		if bit != 0 && seen&bit != 0 {
 			f.repeated = true
@@ -100,6 +102,52 @@ func Peek(line []byte) (Frame, error) {
 	f.deep = s.deepest > maxDepth
 	f.Kind = f.classify(seen)
 	return f, nil
+}
+
+// nextMember moves to the next member. On the way through params it looks for what
+// kind of update this is, so that most updates need no second look.
+func (f *Frame) nextMember(s *scanner) bool {
+	if !s.nextKey() {
+		return false
+	}
+	if s.at('{') && s.keyIs("params") && !f.walkParams(s) {
+		f.toolCall = true // nobody knows
+	}
+	if s.pos == s.from && (!s.skipValue() || s.pos == s.from) {
+		return false
+	}
+	s.value = s.b[s.from:s.pos]
+	return true
+}
+
+// walkParams walks params, at whose beginning s stands, and moves s behind it. What
+// is no object to its end is left alone.
+func (f *Frame) walkParams(s *scanner) bool {
+	in := scanner{b: s.b, pos: s.pos + 1}
+	for in.nextKey() {
+		if in.at('{') && in.keyIs("update") && !f.walkUpdate(&in) {
+			return false
+		}
+		if in.pos == in.from && (!in.skipValue() || in.pos == in.from) {
+			return false
+		}
+	}
+	return s.leave(&in)
+}
+
+// walkUpdate does the same with the update in it.
+func (f *Frame) walkUpdate(s *scanner) bool {
+	in := scanner{b: s.b, pos: s.pos + 1}
+	for in.nextKey() {
+		if !in.skipValue() || in.pos == in.from {
+			return false
+		}
+		if in.keyIs("sessionUpdate") && in.b[in.from] == '"' {
+			kind := in.b[in.from+1 : in.pos-1]
+			f.toolCall = f.toolCall || bytes.IndexByte(kind, '\\') >= 0 || bytes.HasPrefix(kind, []byte("tool_call"))
+		}
+	}
+	return s.leave(&in)
 }
 
 const (

@@ -60,6 +60,14 @@ func (s *scanner) nextKey() bool {
 	return true
 }
 
+// leave moves behind the object that in has walked, if it has come to its end.
+func (s *scanner) leave(in *scanner) bool {
+	if in.closed {
+		s.pos, s.deepest = in.pos, max(s.deepest, in.deepest+1, 2)
+	}
+	return in.closed
+}
+
 // done says that the object was closed and nothing follows it.
 func (s *scanner) done() bool { return s.closed && skipSpace(s.b, s.pos) == len(s.b) }
 
