@@ -104,6 +104,7 @@ func (c *proxyCommand) options(a *app) (proxy.Options, error) {
 		o.Agent, o.Guessed = agents.Guess(c.Command), true
 		c.sayGuess(a, o.Agent)
 	}
+	a.TellUnknown("proxy", set, c.Agent)
 	return o, nil
 }
 
@@ -117,12 +118,12 @@ func (c *proxyCommand) sayGuess(a *app, agent string) {
 }
 
 // recorder makes the file for --record.
-func (c *proxyCommand) recorder(o proxy.Options, keep **record.Writer) func(int) (proxy.Recorder, error) {
+func (c *proxyCommand) recorder(o proxy.Options, keep **record.Writer) func(string, int) (proxy.Recorder, error) {
 	if c.Record == "" {
 		return nil
 	}
-	return func(port int) (proxy.Recorder, error) {
-		h := record.Header{Agent: o.Agent, Port: port}
+	return func(name string, port int) (proxy.Recorder, error) {
+		h := record.Header{Agent: o.Agent, Port: port, Name: name}
 		if o.Guessed {
 			h.Agent, h.Guessed = "", o.Agent
 		}

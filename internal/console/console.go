@@ -43,9 +43,9 @@ func (s Streams) tell(command, text string) {
 	writeLine(s.Stderr, "assent: "+command+": "+display.Line(text, maxShown))
 }
 
-// tellUnknown says that no dialect knows the agent, if that is so, and which one
+// TellUnknown says that no dialect knows the agent, if that is so, and which one
 // may have been meant.
-func (s Streams) tellUnknown(command string, set dialects.Set, agent string) {
+func (s Streams) TellUnknown(command string, set dialects.Set, agent string) {
 	if _, known := set.For(pipeline.Instance{Agent: pipeline.Agent(agent)}); known || agent == "" {
 		return
 	}

@@ -62,7 +62,7 @@ func newHost(o *Options, l process.Launch, prompts []string) (*host, error) {
 	if h.typing || o.isTerminal() {
 		h.typed = typedLines(o.Stdin)
 	}
-	o.tellUnknown("run", o.Dialects, l.Config.Agent)
+	o.TellUnknown("run", o.Dialects, l.Config.Agent)
 	var err error
 	if h.books, err = openBooks(o); err != nil {
 		return nil, err

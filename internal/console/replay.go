@@ -26,7 +26,7 @@ type Form struct {
 // Replay sends recordings through the pipeline and prints each decision. What is
 // set in over wins over the recordings' headers.
 func Replay(s Streams, runner replay.Runner, over replay.Instance, files []string, form Form) error {
-	s.tellUnknown("replay", runner.Dialects, over.Agent)
+	s.TellUnknown("replay", runner.Dialects, over.Agent)
 	out := bufio.NewWriter(Output{s.Stdout})
 	err := eachFile(files, func(name string, in io.Reader) error {
 		return runner.Recording(context.Background(), name, in, over, func(d replay.Decision) error {

@@ -44,11 +44,19 @@ func newRelay(ctx context.Context, o Options) (*relay, error) {
 	}
 	if o.Recorder != nil {
 		var err error
-		if r.gate.recorder, err = o.Recorder(r.gate.injections[0].config.Port); err != nil {
+		if r.gate.recorder, err = o.Recorder(injectedName(o), r.gate.injections[0].config.Port); err != nil {
 			return nil, errors.Join(err, r.gate.close())
 		}
 	}
 	return r, nil
+}
+
+// injectedName is the first injected server's.
+func injectedName(o Options) string {
+	if len(o.Inject) == 0 {
+		return ""
+	}
+	return o.Inject[0].Name
 }
 
 // open makes one injected server and what decides its calls; without live nothing

@@ -60,9 +60,9 @@ type Options struct {
 	Explain bool
 	// Audit keeps a record of each decision and answer; nil for none.
 	Audit *audit.Log
-	// Recorder is made once the port of the first injected server is known (0
-	// without one); nil for no recording.
-	Recorder func(port int) (Recorder, error)
+	// Recorder is made once name and port of the first injected server are known
+	// (empty and 0 without one); nil for no recording.
+	Recorder func(name string, port int) (Recorder, error)
 	// Signals are passed on to the agent.
 	Signals <-chan os.Signal
 	// Watcher is the command line of this program as the watcher (see [Watch]); nil
@@ -137,7 +137,11 @@ func (r *relay) run(ctx context.Context, o Options, p *child.Child, w *watcher) 
 		_ = o.ToClient.Close() // the client sees the end of the agent's output
 		agentEnded <- err
 	}()
-	go func() { defer close(clientEnded); r.fromClient(o.Client); r.agent.end() }()
+	go func() {
+		r.fromClient(o.Client)
+		close(clientEnded) // not behind what follows: an agent that does not read lets it wait
+		r.agent.end()
+	}()
 
 	code := r.supervise(o, p, agentEnded, clientEnded)
 	if code > exitSignalled || !p.State().Exited() {

@@ -54,8 +54,10 @@ func TestTwoInjectedServers(t *testing.T) {
 func TestARecordingReplaysToTheSameDecisions(t *testing.T) {
 	file := &closable{}
 	tg := serveTarget(t, "run")
-	w := newWire(t, injectingTarget("kandev", tg), func(o *Options, _ *wire) {
-		o.Recorder = func(port int) (Recorder, error) { return record.New(file, record.Header{Port: port}) }
+	w := newWire(t, injectingTarget("tasks", tg), func(o *Options, _ *wire) {
+		o.Recorder = func(name string, port int) (Recorder, error) {
+			return record.New(file, record.Header{Name: name, Port: port})
+		}
 	}, explaining)
 	secrets := []string{}
 	for _, session := range []string{"s", "t"} {
@@ -63,10 +65,10 @@ func TestARecordingReplaysToTheSameDecisions(t *testing.T) {
 		listTools(t, e)
 		secrets = append(secrets, strings.TrimPrefix(e.secret(), "Bearer "))
 	}
-	w.answers(offerLine("1", "s", "mcp__kandev__run"), selectedLine("1", "once"))
+	w.answers(offerLine("1", "s", "mcp__tasks__run"), selectedLine("1", "once"))
 	w.asks(offerLine(`"2"`, "t", "Bash"))
 	assert.Equal(t, selectedLine(`"2"`, "no"), w.clientSays(selectedLine(`"2"`, "no")))
-	w.answers(offerLine("3", "t", "mcp__kandev__run"), selectedLine("3", "once"))
+	w.answers(offerLine("3", "t", "mcp__tasks__run"), selectedLine("3", "once"))
 	w.asks(offerLine("4", "t", "mcp__docs__run"))
 	w.clientSays(cancelOf("t"))
 	w.answers(strings.Replace(offerLine("5", "s", "Bash"), threeOptions, "[]", 1), cancelledLine("5"))
@@ -116,7 +118,7 @@ func reasonsOf(got map[string]string, said string) map[string]string {
 // A recording that fails stops nothing; the failure is logged once.
 func TestARecordingThatFails(t *testing.T) {
 	w := newWire(t, func(o *Options, _ *wire) {
-		o.Recorder = func(int) (Recorder, error) { return failing{}, nil }
+		o.Recorder = func(string, int) (Recorder, error) { return failing{}, nil }
 	})
 	w.asks(offerLine("1", "s", "Bash"))
 	assert.Equal(t, selectedLine("1", "once"), w.clientSays(selectedLine("1", "once")))

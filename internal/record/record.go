@@ -33,7 +33,9 @@ type Header struct {
 	Package string `json:"package,omitzero"`
 	Version string `json:"version,omitzero"`
 	// Port of the injected MCP server; 0 for none.
-	Port     int    `json:"port,omitzero"`
+	Port int `json:"port,omitzero"`
+	// Name of that server; empty means [pipeline.DefaultReservedName].
+	Name     string `json:"name,omitzero"`
 	Scenario string `json:"scenario,omitzero"`
 }
 

@@ -32,6 +32,7 @@ type header struct {
 	Agent   string `json:"agent"`
 	Guessed string `json:"guessed"` // nobody configured the agent
 	Port    int    `json:"port"`
+	Name    string `json:"name"` // of the injected server
 }
 
 const recordingForm = `expected {"dir":"agent->client"|"client->agent","frame":{…}} or "raw":"…"`
@@ -82,6 +83,7 @@ func (r Runner) open(h *header, over Instance) (*connection, error) {
 	return r.connect(pipeline.Instance{
 		Agent:       pipeline.Agent(cmp.Or(agent, h.Guessed)),
 		Guessed:     agent == "" && h.Guessed != "",
+		Reserved:    h.Name,
 		Port:        port,
 		Injected:    port > 0, // and a list must hold the entry, as provenance checks
 		AutoApprove: over.AutoApprove,
