@@ -1,0 +1,275 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/go-json-experiment/json"
+
+	"github.com/kandev/assent/internal/host/dispatch"
+)
+
+const (
+	// actionWatch begins events.
+	actionWatch = "state.watch"
+	// maxSkipped bounds a message that is too large but still read to its end.
+	maxSkipped = 64 << 20
+	// farewell is what a client gets to read what still waits, when it is given up.
+	farewell = 5 * time.Second
+)
+
+// client is one WebSocket connection of a person.
+type client struct {
+	g      *Gateway
+	conn   *websocket.Conn
+	person dispatch.Person
+	out    *outbox
+	places chan struct{} // one for each request that runs
+	tasks  sync.WaitGroup
+
+	mu    sync.Mutex
+	watch *subscription
+}
+
+// serveWebSocket serves a client until it leaves.
+func (g *Gateway) serveWebSocket(w http.ResponseWriter, r *http.Request) {
+	c := &client{g: g, out: newOutbox(g.opts.Limits), places: make(chan struct{}, g.opts.Limits.Concurrent)}
+	authorized := len(r.Header.Values("Authorization")) > 0
+	if authorized {
+		if why := c.introduce(bearer(r.Header), r); why != "" {
+			g.refuseToken(w, why)
+			return
+		}
+	}
+	if !g.admit(c) {
+		g.refuse(w, "too_many_clients", http.StatusServiceUnavailable)
+		return
+	}
+	defer g.dismiss(c)
+	if authorized {
+		if why := c.introduce(bearer(r.Header), r); why != "" {
+			g.refuseToken(w, why)
+			return
+		}
+	}
+	// The door has looked at the Origin, more strictly.
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
+	if err != nil {
+		return // it has answered
+	}
+	c.conn = conn
+	ctx, cancel := context.WithCancel(g.ctx)
+	defer cancel()
+	c.run(ctx, cancel, r, authorized)
+}
+
+// run lets the client in, reads what it sends, and cleans up.
+func (c *client) run(ctx context.Context, cut context.CancelFunc, r *http.Request, authorized bool) {
+	defer func() { _ = c.conn.CloseNow() }()
+	c.conn.SetReadLimit(maxSkipped)
+	asking, left := context.WithCancel(ctx) // ends when the client has left
+	defer left()
+	var writing sync.WaitGroup
+	writing.Go(func() { defer cut(); c.write(ctx) })
+	writing.Go(func() { c.ping(ctx, cut) })
+	if authorized || c.authenticate(ctx, r) {
+		c.read(asking)
+	}
+	left()
+	c.out.end(websocket.StatusNormalClosure, "")
+	c.tasks.Wait()
+	c.mu.Lock()
+	c.watch.end()
+	c.mu.Unlock()
+	writing.Wait()
+}
+
+// read takes messages in until the connection ends.
+func (c *client) read(ctx context.Context) {
+	for {
+		raw, failure, err := c.message(ctx, c.g.opts.Limits.MaxMessage)
+		switch {
+		case err != nil:
+			return
+		case failure != nil:
+			c.out.put(outgoing{reply: (&request{}).reply(nil, failure)})
+		default:
+			c.take(ctx, raw)
+		}
+	}
+}
+
+// message reads one message of at most so many bytes. The rest of a larger one is
+// skipped, so that the connection lives on.
+func (c *client) message(ctx context.Context, most int) ([]byte, *dispatch.Error, error) {
+	kind, r, err := c.conn.Reader(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	raw, err := io.ReadAll(io.LimitReader(r, int64(most)+1))
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(raw) > most {
+		if _, err := io.Copy(io.Discard, r); err != nil {
+			return nil, nil, err
+		}
+		return nil, &dispatch.Error{Code: dispatch.CodeTooLarge, Message: "the message is larger than the cap"}, nil
+	}
+	if kind != websocket.MessageText {
+		return nil, invalid("a message is text, not binary"), nil
+	}
+	return raw, nil, nil
+}
+
+// take answers one message: at once where it cannot be dispatched.
+func (c *client) take(ctx context.Context, raw []byte) {
+	r, failure := readRequest(raw)
+	switch {
+	case failure != nil:
+	case dispatch.Internal(r.name):
+		failure = dispatch.RawInternal()
+	case !c.g.requests.allow(c.person.Name):
+		failure = &dispatch.Error{Code: dispatch.CodeRateLimited, Message: "this token sends too many requests"}
+	}
+	if failure == nil && !c.start(func() { c.dispatch(ctx, &r) }) {
+		failure = &dispatch.Error{Code: dispatch.CodeRateLimited, Message: "too many requests of this client run at once"}
+	}
+	if failure != nil {
+		if failure.Code == dispatch.CodeForbidden {
+			c.g.refusals.log("internal_action_of_raw_client")
+		}
+		c.out.put(outgoing{reply: r.reply(nil, failure)})
+	}
+}
+
+// start runs a request, if the client has a place for it.
+func (c *client) start(f func()) bool {
+	select {
+	case c.places <- struct{}{}:
+	default:
+		return false
+	}
+	c.tasks.Go(func() {
+		defer func() { <-c.places }()
+		f()
+	})
+	return true
+}
+
+// dispatch hands a request on and puts the answer out.
+func (c *client) dispatch(ctx context.Context, r *request) {
+	if !c.g.begin() {
+		c.out.put(outgoing{reply: r.reply(nil, &dispatch.Error{Code: dispatch.CodeUnavailable, Message: "the server ends"})})
+		return
+	}
+	defer c.g.running.Done()
+	if r.name == actionWatch {
+		c.startWatch(ctx, r)
+		return
+	}
+	result, failure := c.ask(ctx, r)
+	c.out.put(outgoing{reply: r.reply(result, failure)})
+}
+
+// ask calls the dispatcher.
+func (c *client) ask(ctx context.Context, r *request) (any, *dispatch.Error) {
+	result, err := c.g.opts.Dispatcher.Dispatch(ctx, dispatch.FromRawClient(c.person), r.name, r.payload)
+	if err == nil {
+		return result, nil
+	}
+	failure := (*dispatch.Error)(nil)
+	if !errors.As(err, &failure) {
+		failure = &dispatch.Error{Code: dispatch.CodeInternal, Message: "the request failed"}
+	}
+	return nil, failure
+}
+
+// startWatch sends the state and then events. Events are held back from before the
+// state is made, so that none is missed; where the state is refused none is sent. A
+// client watches one thing at a time: the later request counts.
+func (c *client) startWatch(ctx context.Context, r *request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	next := c.g.hub.subscribe(c.person, c.out)
+	result, failure := c.ask(ctx, r)
+	var watched struct {
+		Task string `json:"task"`
+	}
+	if failure == nil && len(r.payload) > 0 && json.Unmarshal(r.payload, &watched) != nil {
+		failure = &dispatch.Error{Code: dispatch.CodeInvalidPayload, Message: "task is not a text"}
+	}
+	if failure != nil {
+		next.end()
+		c.out.put(outgoing{reply: r.reply(nil, failure)})
+		return
+	}
+	next.begin(r.reply(result, nil), watched.Task, c.watch)
+	c.watch = next
+}
+
+// write sends what the outbox has, numbering events, until it is over.
+func (c *client) write(ctx context.Context) {
+	var batch []outgoing
+	var scratch []byte
+	var seq uint64
+	for {
+		var over bool
+		batch, over = c.out.take(batch)
+		for i, m := range batch {
+			frame := m.reply
+			if m.event != nil {
+				seq++
+				scratch = m.event.appendTo(scratch[:0], seq)
+				frame = scratch
+			}
+			if c.conn.Write(ctx, websocket.MessageText, frame) != nil {
+				c.out.end(websocket.StatusInternalError, "")
+				return
+			}
+			batch[i] = outgoing{}
+		}
+		if over {
+			_ = c.conn.Close(c.out.why())
+			return
+		}
+		select {
+		case <-c.out.wake:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// ping finds out whether the client is still there. When the client is given up, or
+// leaves a ping unanswered, it cuts the connection after a while.
+func (c *client) ping(ctx context.Context, cut context.CancelFunc) {
+	ticker := time.NewTicker(c.g.opts.Limits.PingInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			within, stop := context.WithTimeout(ctx, c.g.opts.Limits.PingTimeout)
+			err := c.conn.Ping(within)
+			stop()
+			if err == nil {
+				continue
+			}
+			c.out.end(websocket.StatusPolicyViolation, "no answer to a ping")
+		case <-c.out.ended:
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case <-time.After(farewell):
+			cut()
+		case <-ctx.Done():
+		}
+		return
+	}
+}

@@ -1,0 +1,189 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+const (
+	readHeaderTimeout = 10 * time.Second // from the first byte to the last header
+	idleTimeout       = 2 * time.Minute  // of a connection between two requests
+	maxHeaderBytes    = 32 << 10
+)
+
+// Gateway serves clients. It is safe for concurrent use.
+type Gateway struct {
+	opts     Options
+	door     *door
+	handler  http.Handler
+	server   *http.Server
+	hub      *hub
+	requests *limiter // of a token, by its name
+	failures *limiter // tries with unknown tokens, by remote address
+	refusals refusalLog
+	ctx      context.Context // ends with the gateway
+	cancel   context.CancelFunc
+	served   chan struct{}  // closed when no connection is accepted any more
+	running  sync.WaitGroup // requests that are let finish when the gateway ends
+	sockets  sync.WaitGroup // WebSocket clients
+
+	mu      sync.Mutex
+	ending  bool
+	clients map[*client]bool
+}
+
+// Open starts to serve. It ends with [Gateway.Shutdown].
+func Open(opts Options) (*Gateway, error) {
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
+	g := &Gateway{
+		opts:     opts,
+		door:     newDoor(&opts),
+		hub:      newHub(opts.MaySee),
+		requests: newLimiter(opts.Limits.Rate, opts.Limits.Burst),
+		failures: newLimiter(failRate, failBurst),
+		refusals: refusalLog{logger: opts.Logger},
+		served:   make(chan struct{}),
+		clients:  map[*client]bool{},
+	}
+	g.ctx, g.cancel = context.WithCancel(context.Background())
+	g.handler = g.routes()
+	g.server = &http.Server{
+		Handler:           g,
+		TLSConfig:         opts.TLS,
+		ReadHeaderTimeout: readHeaderTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		BaseContext:       func(net.Listener) context.Context { return g.ctx },
+		ErrorLog:          log.New(troubleLog{opts.Logger}, "", 0),
+	}
+	go g.serve()
+	return g, nil
+}
+
+// serve accepts connections until the gateway ends.
+func (g *Gateway) serve() {
+	defer close(g.served)
+	var err error
+	if g.opts.TLS != nil {
+		err = g.server.ServeTLS(g.opts.Listener, "", "")
+	} else {
+		err = g.server.Serve(g.opts.Listener)
+	}
+	if !errors.Is(err, http.ErrServerClosed) {
+		g.opts.Logger.Error("the gateway cannot accept connections any more", "error", fmt.Sprintf("%T", err))
+	}
+}
+
+// troubleLog hides what net/http would log of a request.
+type troubleLog struct{ logger *slog.Logger }
+
+func (t troubleLog) Write(p []byte) (int, error) {
+	t.logger.Debug("the gateway has trouble with a connection")
+	return len(p), nil
+}
+
+// ServeHTTP is the way in.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	secure(w.Header())
+	// It stays for who is refused: net/http reads the rest of a body after the answer.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(readBodyTimeout))
+	if why := g.door.refuses(r); why != "" {
+		g.refuse(w, why, http.StatusForbidden)
+		return
+	}
+	g.handler.ServeHTTP(w, r)
+}
+
+// refuse answers a request that is not let in.
+func (g *Gateway) refuse(w http.ResponseWriter, why string, status int) {
+	g.refusals.log(why)
+	say(w, status, why)
+}
+
+// Publish tells watching clients of an event. Events reach every client in the same
+// order. It waits for no client.
+func (g *Gateway) Publish(e Event) error { return g.hub.publish(e) }
+
+// DropToken ends the connections of a token, which was deleted.
+func (g *Gateway) DropToken(name string) {
+	g.endClients(websocket.StatusPolicyViolation, "the token is deleted", func(c *client) bool { return c.person.Name == name })
+}
+
+// endClients tells clients why they are closed.
+func (g *Gateway) endClients(code websocket.StatusCode, reason string, which func(*client) bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for c := range g.clients {
+		if which(c) {
+			c.out.end(code, reason)
+		}
+	}
+}
+
+func (g *Gateway) draining() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.ending
+}
+
+// begin counts a request in; false when the gateway ends.
+func (g *Gateway) begin() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.ending {
+		g.running.Add(1)
+	}
+	return !g.ending
+}
+
+// Shutdown ends the gateway gracefully: new requests are refused, those that run are
+// let finish, clients are told that the server ends. When ctx ends the rest is cut,
+// and its error comes back. Calls after the first do nothing.
+func (g *Gateway) Shutdown(ctx context.Context) error {
+	g.mu.Lock()
+	again := g.ending
+	g.ending = true
+	g.mu.Unlock()
+	if again {
+		return nil
+	}
+	err := wait(ctx, &g.running)
+	g.endClients(websocket.StatusGoingAway, "the server ends", func(*client) bool { return true })
+	err = errors.Join(err, wait(ctx, &g.sockets))
+	g.cancel() // streams, and whatever is cut
+	if e := g.server.Shutdown(ctx); e != nil {
+		err = errors.Join(err, e)
+		_ = g.server.Close()
+	}
+	<-g.served
+	grace, stop := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+	defer stop()
+	_, _ = wait(grace, &g.sockets), wait(grace, &g.running)
+	if err != nil {
+		return fmt.Errorf("gateway: not everything had ended: %w", err)
+	}
+	return nil
+}
+
+// wait waits for a group, but no longer than ctx.
+func wait(ctx context.Context, group *sync.WaitGroup) error {
+	done := make(chan struct{})
+	go func() { group.Wait(); close(done) }()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,103 @@
+package gateway
+
+import (
+	"sync"
+
+	"github.com/coder/websocket"
+)
+
+// outgoing is one message for a client: a reply as it is sent, or an event.
+type outgoing struct {
+	reply []byte
+	event *event
+}
+
+func (o outgoing) size() int {
+	if o.event != nil {
+		return len(o.event.head) + len(o.event.rest)
+	}
+	return len(o.reply)
+}
+
+// outbox is what waits to be written to one client. Nobody who puts something in
+// ever waits: when it is full the client is given up.
+type outbox struct {
+	maxMessages, maxBytes int
+	wake                  chan struct{} // there is something to do
+	ended                 chan struct{} // closed when nothing is taken in any more
+
+	mu     sync.Mutex
+	queue  []outgoing
+	bytes  int
+	over   bool
+	code   websocket.StatusCode // why it is over
+	reason string
+}
+
+func newOutbox(l Limits) *outbox {
+	return &outbox{maxMessages: l.OutboxMessages, maxBytes: l.OutboxBytes, wake: make(chan struct{}, 1), ended: make(chan struct{})}
+}
+
+// slowReader is why a client that does not read is dropped.
+const slowReader = "slow reader: too much was waiting for this client"
+
+// put adds messages. When they do not fit, the client is given up. One message fits
+// into an empty outbox, however large it is.
+func (b *outbox) put(messages ...outgoing) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, m := range messages {
+		if b.over {
+			return
+		}
+		if len(b.queue) > 0 && (len(b.queue) >= b.maxMessages || b.bytes+m.size() > b.maxBytes) {
+			b.finish(websocket.StatusPolicyViolation, slowReader)
+			b.queue, b.bytes = nil, 0
+			return
+		}
+		b.queue = append(b.queue, m)
+		b.bytes += m.size()
+	}
+	b.signal()
+}
+
+// end takes nothing more in. What waits is still written; then the client is told
+// why. The first reason stays.
+func (b *outbox) end(code websocket.StatusCode, reason string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.finish(code, reason)
+}
+
+func (b *outbox) finish(code websocket.StatusCode, reason string) {
+	if b.over {
+		return
+	}
+	b.over, b.code, b.reason = true, code, reason
+	close(b.ended)
+	b.signal()
+}
+
+func (b *outbox) signal() {
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take empties the outbox into a slice, which the caller gives back for reuse. It is
+// over when nothing else will come.
+func (b *outbox) take(into []outgoing) (messages []outgoing, over bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	messages, b.queue = b.queue, into[:0]
+	b.bytes = 0
+	return messages, b.over
+}
+
+// why is why it is over.
+func (b *outbox) why() (websocket.StatusCode, string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.code, b.reason
+}
