@@ -3,10 +3,13 @@ package proxy
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -244,4 +247,16 @@ func callOf(tool, call string) *mcp.CallToolParams {
 // endOf is the update that ends a call.
 func endOf(session, call string) string {
 	return notificationLine("session/update", `{"sessionId":"`+session+`","update":{"sessionUpdate":"tool_call_update","toolCallId":"`+call+`","status":"completed"}}`)
+}
+
+// listening is how many of the loopback addresses something listens on at a port.
+func listening(port int) (count int) {
+	for _, host := range []string{"127.0.0.1", "::1"} {
+		c, err := net.DialTimeout("tcp", net.JoinHostPort(host, strconv.Itoa(port)), 5*time.Second)
+		if err == nil {
+			_ = c.Close()
+			count++
+		}
+	}
+	return count
 }
