@@ -2,175 +2,215 @@ package pending
 
 import "strings"
 
-// finder collects what looks like a credential in one text.
-type finder struct {
-	t     string
-	spans []span
-	// quoted holds for each place which quotes are open there, and closed for each
-	// bracket where the one that closes it ends. Both are made on demand.
-	quoted []uint8
-	closed []int32
-}
+// The ways in which a name and its value stand together.
+type joint uint8
 
-// findSecrets finds credentials. The rules look at the whole text each and may
-// overlap.
-func findSecrets(t string) []span {
-	f := finder{t: t}
-	f.pem()
-	f.userinfo()
-	f.words()
-	f.runs()
-	return f.spans
-}
-
-func (f *finder) add(from, to int) {
-	if from < to {
-		f.spans = append(f.spans, span{from, to})
-	}
-}
-
-// pem finds private keys and certificates.
-func (f *finder) pem() {
-	const begin, end = "-----BEGIN", "-----END"
-	for at := 0; ; {
-		i := strings.Index(f.t[at:], begin)
-		if i < 0 {
-			return
-		}
-		from := at + i
-		at = len(f.t)
-		if j := strings.Index(f.t[from:], end); j >= 0 {
-			at = from + j + len(end)
-			if k := strings.Index(f.t[at:], "-----"); k >= 0 {
-				at += k + len("-----")
-			}
-		}
-		f.add(from, at)
-	}
-}
-
-// userinfo finds user:password@host, with and without a scheme in front, and
-// scheme://token@host.
-func (f *finder) userinfo() {
-	from, scheme := 0, false
-	for i := 0; i < len(f.t); i++ {
-		switch c := f.t[i]; {
-		case isSpace(c) || strings.IndexByte("\"'`<>()|", c) >= 0:
-			from, scheme = i+1, false
-		case strings.HasPrefix(f.t[i:], "://"):
-			from, scheme = i+3, true
-			i += 2
-		case c == '@' && isUserinfo(f.t[from:i], scheme):
-			f.add(from, i)
-		}
-	}
-}
-
-// isUserinfo judges what stands in front of an @. A slash ends the authority of
-// a URL, but passwords with one are pasted into URLs all the same; behind a port
-// there is no password.
-func isUserinfo(s string, scheme bool) bool {
-	colon := strings.IndexByte(s, ':')
-	slash := strings.IndexByte(s, '/')
-	if slash < 0 {
-		return s != "" && (colon >= 0 || scheme)
-	}
-	return colon >= 0 && (colon > slash || !isDigits(s[colon+1:slash]))
-}
-
-// words looks at each name: is it one that stands in front of a secret?
-func (f *finder) words() {
-	t := f.t
-	for i := 0; i < len(t); {
-		if !isNameByte(t[i]) {
-			i++
-			continue
-		}
-		j := i + 1
-		for j < len(t) && isNameByte(t[j]) {
-			j++
-		}
-		f.keyed(i, j)
-		f.flag(i, j)
-		f.scheme(i, j)
-		f.piped(i, j)
-		i = j
-	}
-}
+const (
+	apart   joint = iota
+	equals        // =, :=, =>, ->, is …
+	colon         // :
+	element       // <name>value</name>
+	spaced        // a flag, and its value behind a space
+	weak          // words in between, as in "token to x"
+)
 
 // keyed finds the value of a name such as password, in all the ways in which the
 // two are written: name=value, "name": "value", --name value, <name>value<…
 func (f *finder) keyed(i, j int) {
+	name := f.t[i:j]
 	k, how := f.separator(i, j)
 	if how == apart {
-		if j < len(f.t) && isSpace(f.t[j]) && isBareName(f.t[i:j]) {
-			f.value(skipSpaces(f.t, j))
-		}
+		f.bare(i, j)
 		return
 	}
-	if !isSecretName(f.t[i:j]) {
+	if !isSecretName(name) || how == spaced && isSwitch(name) {
 		return
 	}
 	switch {
 	case how == element:
-		end := strings.IndexByte(f.t[k:], '<')
+		end := strings.Index(f.t[k:], "</")
 		if end < 0 {
 			end = len(f.t) - k
 		}
 		f.add(k, k+end)
-	case how == colon && isHeader(f.t[i:j]):
+	case how == weak && isPlainWord(f.word(k)):
+	case how == colon && (isHeader(name) || f.quotedLine(i, k)):
 		f.header(i, k)
+	case how == colon && f.startsLine(i):
+		f.line(k)
 	default:
-		f.value(k)
+		end := f.value(k)
+		if isScheme(f.t[k:end]) {
+			f.value(skipSpaces(f.t, end))
+		}
 	}
 }
 
-// The ways in which a name and its value stand together.
-const (
-	apart = iota
-	equals
-	colon
-	element
-)
-
 // separator finds where the value of the name t[i:j] begins.
-func (f *finder) separator(i, j int) (int, int) {
+func (f *finder) separator(i, j int) (int, joint) {
 	t := f.t
+	if end := f.tagEnd(i, j); end > 0 {
+		return end, element
+	}
 	k := j
 	for k < len(t) && k < j+6 && strings.IndexByte("\\\"'`])", t[k]) >= 0 {
 		k++
 	}
 	closed := k > j
 	k = skipSpaces(t, k)
-	spaced := k > j && isSpace(t[k-1])
+	gap := k > j && isSpace(t[k-1])
 	if k >= len(t) {
 		return k, apart
 	}
+	if n := operator(t[k:]); n > 0 {
+		return f.behindOperator(i, k, n, closed, gap)
+	}
 	rest := t[k:]
 	switch {
-	case rest[0] == '=':
-		for k < len(t) && (t[k] == '=' || t[k] == '>') {
-			k++
-		}
-		if !spaced && !closed && k < len(t) && isSpace(t[k]) {
-			return k, apart // NAME= command: an empty value
-		}
-		return skipSpaces(t, k), equals
-	case rest[0] == ':' && !strings.HasPrefix(rest, "://"):
-		for k < len(t) && (t[k] == ':' || t[k] == '=') {
-			k++
-		}
-		return skipSpaces(t, k), colon
 	case rest[0] == '%' && len(rest) > 3 && rest[1] == '3' && strings.IndexByte("dDaA", rest[2]) >= 0:
 		return k + 3, equals
-	case rest[0] == '>' && i > 0 && t[i-1] == '<':
-		return k + 1, element
-	case spaced && t[i] == '-' && rest[0] != '-':
-		return k, equals
-	case spaced && strings.HasPrefix(rest, "is "):
-		return skipSpaces(t, k+3), equals
+	case rest[0] == '(' && !gap && !closed, rest[0] == ',' && closed:
+		if at := skipSpaces(t, k+1); at < len(t) && isQuote(t[at]) && !f.isKey(at) {
+			return at, equals // setPassword("value"), ("password", "value")
+		}
+	case gap && t[i] == '-' && rest[0] != '-':
+		return k, spaced
+	case gap && !closed:
+		return f.behindWord(k)
 	}
 	return k, apart
+}
+
+// isKey says whether a quoted text is itself followed by a value.
+func (f *finder) isKey(at int) bool {
+	end := f.closing(at, 0)
+	if end < 0 {
+		return false
+	}
+	end = skipSpaces(f.t, end)
+	return end < len(f.t) && strings.IndexByte(":=", f.t[end]) >= 0
+}
+
+// operator is how long the sign of an assignment is that a text begins with; 0 for
+// none.
+func operator(s string) (n int) {
+	for n < len(s) && n < 4 && strings.IndexByte("=:?+~|!.<>-", s[n]) >= 0 {
+		n++
+	}
+	op := s[:n]
+	if strings.HasPrefix(op, ":") && strings.HasPrefix(s[1:], "//") {
+		return 0 // the scheme of a URL
+	}
+	if at := strings.IndexAny(op, "=:"); at >= 0 {
+		return n
+	}
+	if strings.HasPrefix(op, "->") || strings.HasPrefix(op, "<-") {
+		return 2
+	}
+	return 0
+}
+
+// behindOperator finds the value behind the operator t[k:k+n].
+func (f *finder) behindOperator(i, k, n int, closed, gap bool) (int, joint) {
+	t, op := f.t, f.t[k:k+n]
+	end := k + n
+	how := equals
+	if op == ":" {
+		how = colon
+	}
+	if op == "=" && !gap && !closed && end < len(t) && isSpace(t[end]) && isShellName(t[i:k]) {
+		return end, apart // NAME= command: an empty value
+	}
+	end = skipSpaces(t, end)
+	for end < len(t)-1 && end < k+n+8 && t[end] == '<' && !isSpace(t[end+1]) {
+		end++ // <a placeholder>, <<"a text">>
+	}
+	if end < len(t) && how == colon && strings.IndexByte("|>", t[end]) >= 0 { // a block in YAML
+		if line := strings.IndexByte(t[end:], '\n'); line >= 0 && line < 4 {
+			return skipSpaces(t, end+line), colon
+		}
+	}
+	if rest := t[end:]; len(rest) > 2 && (strings.HasPrefix(rest, `""`) || strings.HasPrefix(rest, "''")) && isSpace(rest[2]) && !isShellName(t[i:k]) {
+		end = skipSpaces(t, end+2) // an empty value, and what follows is no command
+	}
+	return end, how
+}
+
+// behindWord finds a value behind words such as "is".
+func (f *finder) behindWord(k int) (int, joint) {
+	t := f.t
+	end := k
+	for end < len(t) && end < k+8 && isNameByte(t[end]) {
+		end++
+	}
+	how := weak
+	switch strings.ToLower(t[k:end]) {
+	case "is", "was", "are", "equals", "=":
+		how = equals
+	case "to", "be", "as":
+	default:
+		return k, apart
+	}
+	if end >= len(t) {
+		return k, apart
+	}
+	at := skipSpaces(t, end)
+	n := operator(t[at:])
+	switch {
+	case n > 0:
+		how = equals
+	case at == end:
+		return k, apart
+	}
+	return skipSpaces(t, at+n), how
+}
+
+// tagEnd is where the start tag ends whose name is t[i:j]; 0 when it is none.
+func (f *finder) tagEnd(i, j int) int {
+	t, p := f.t, i
+	for p > 0 && i-p < 32 && (isNameByte(t[p-1]) || t[p-1] == ':') {
+		p-- // a namespace
+	}
+	if p == 0 || t[p-1] != '<' || j >= len(t) {
+		return 0
+	}
+	if t[j] == '>' {
+		return j + 1
+	}
+	end := strings.IndexAny(t[j:min(len(t), j+256)], "<>")
+	if !isSpace(t[j]) || end < 0 || t[j+end] != '>' || t[j+end-1] == '/' {
+		return 0
+	}
+	return j + end + 1
+}
+
+// quotedLine says whether a quote stands right in front of a name and another one
+// does not in front of its value: then it is a line of its own, as in -H "name: x".
+func (f *finder) quotedLine(name, k int) bool {
+	t := f.t
+	return name > 0 && strings.IndexByte("\"'`", t[name-1]) >= 0 && k < len(t) && !isQuote(t[k]) && t[k] != '\\' &&
+		strings.IndexByte(t[name:k], t[name-1]) < 0
+}
+
+// startsLine says whether nothing but a hyphen stands in front of a name in its
+// line, as in YAML.
+func (f *finder) startsLine(name int) bool {
+	line := f.t[strings.LastIndexByte(f.t[:name], '\n')+1 : name]
+	return strings.Trim(line, " \t-") == ""
+}
+
+// line masks the words up to the end of the line, or of the command.
+func (f *finder) line(k int) {
+	for quoted := k < len(f.t) && isQuote(f.t[k]); ; {
+		end := f.value(k)
+		for end < len(f.t) && (f.t[end] == ' ' || f.t[end] == '\t') {
+			end++
+		}
+		if end == k || end >= len(f.t) || endsWord(f.t[end]) || f.t[end] == '#' || quoted {
+			return
+		}
+		k = end
+	}
 }
 
 // header finds the value of a header line: up to the quote that the line began
@@ -182,14 +222,18 @@ func (f *finder) header(name, k int) {
 		for end < len(t) && t[end] != t[name-1] && t[end] != '\n' {
 			end++
 		}
-		f.add(k, end)
+		f.add(f.substitutions(k, end), end)
 		return
 	}
 	end := f.value(k) // a scheme, or all of it
-	if strings.Contains(t[k:end], `\ `) {
-		return // one word of a shell
+	if word := t[k:end]; strings.Contains(word, `\ `) || isMasked(word) {
+		return // one word of a shell, or masked before
 	}
 	for end < len(t) {
+		if next, ok := f.nextCookie(k, end); ok {
+			end = f.value(next)
+			continue
+		}
 		next := skipSpaces(t, end)
 		word := next
 		for word < len(t) && !isSpace(t[word]) {
@@ -205,129 +249,12 @@ func (f *finder) header(name, k int) {
 	}
 }
 
-// value masks one word as a shell reads it, quotes and all, and returns where it
-// ends. Command substitutions in it stay visible.
-func (f *finder) value(k int) int {
-	t := f.t
-	if n := len(f.spans); n > 0 && f.spans[n-1].from <= k && k < f.spans[n-1].to {
-		return f.spans[n-1].to // part of another one: nothing to add, and no time to lose
+// nextCookie finds the next part of a header. Where no space stands in front of its
+// value, it is a word of a shell, and a semicolon ends it.
+func (f *finder) nextCookie(k, end int) (int, bool) {
+	if f.t[end] != ';' || !isSpace(f.t[k-1]) {
+		return 0, false
 	}
-	from, p := k, k
-	for p < len(t) && !endsWord(t[p]) {
-		end, body := p+1, false
-		esc := 0
-		for p+esc < len(t) && t[p+esc] == '\\' {
-			esc++
-		}
-		switch at := p + esc; {
-		case at < len(t) && isQuote(t[at]) && (esc == 0 || p == k):
-			if end = f.closing(at, esc); end < 0 || p > k && f.inside(at) {
-				f.add(from, p)
-				return p
-			}
-			if body = true; t[at] == '"' {
-				from = f.substitutions(from, end)
-			}
-		case esc > 0:
-			end = min(p+2, len(t))
-		case t[p] == '`' || strings.HasPrefix(t[p:], "$("):
-			if stop := f.substitutionEnd(p); stop > 0 {
-				f.add(from, p)
-				from, end = stop, stop
-			}
-		}
-		if p = end; body && p < len(t) && strings.IndexByte(",}])", t[p]) >= 0 {
-			break // a value in JSON
-		}
-	}
-	f.add(from, p)
-	return p
-}
-
-// closing finds the end of the quoted text whose quote stands at the given place
-// behind esc backslashes. A text that nothing closes goes on to the end when it
-// begins the value.
-func (f *finder) closing(at, esc int) int {
-	t, q := f.t, f.t[at]
-	for p := at + 1; p < len(t); p++ {
-		if t[p] != q {
-			continue
-		}
-		back := 0
-		for p-1-back > at && t[p-1-back] == '\\' {
-			back++
-		}
-		if back <= esc || q == '\'' && esc == 0 {
-			return p + 1
-		}
-	}
-	if f.inside(at) {
-		return -1
-	}
-	return len(t)
-}
-
-// inside says whether a quote of the same kind is open in front of a place: then
-// the one that stands there closes it.
-func (f *finder) inside(at int) bool {
-	if f.quoted == nil {
-		f.quoted = make([]uint8, len(f.t))
-		var open uint8
-		for i := range len(f.t) {
-			f.quoted[i] = open
-			if i == 0 || f.t[i-1] != '\\' {
-				open ^= quoteBit(f.t[i])
-			}
-		}
-	}
-	return f.quoted[at]&quoteBit(f.t[at]) != 0
-}
-
-func quoteBit(c byte) uint8 {
-	switch c {
-	case '"':
-		return 1
-	case '\'':
-		return 2
-	}
-	return 0
-}
-
-// substitutions masks t[from:to] around the command substitutions in it and
-// returns from where on nothing is masked yet.
-func (f *finder) substitutions(from, to int) int {
-	for p := from; p < to; p++ {
-		if f.t[p] != '`' && !strings.HasPrefix(f.t[p:], "$(") {
-			continue
-		}
-		if stop := f.substitutionEnd(p); stop > 0 && stop <= to {
-			f.add(from, p)
-			from, p = stop, stop-1
-		}
-	}
-	return from
-}
-
-// substitutionEnd is where a command substitution ends; 0 when nothing ends it.
-func (f *finder) substitutionEnd(p int) int {
-	if f.t[p] == '`' {
-		if end := strings.IndexByte(f.t[p+1:], '`'); end >= 0 {
-			return p + 1 + end + 1
-		}
-		return 0
-	}
-	if f.closed == nil {
-		f.closed = make([]int32, len(f.t))
-		var open []int
-		for i := range len(f.t) {
-			switch {
-			case f.t[i] == '(':
-				open = append(open, i)
-			case f.t[i] == ')' && len(open) > 0:
-				f.closed[open[len(open)-1]] = int32(i + 1)
-				open = open[:len(open)-1]
-			}
-		}
-	}
-	return int(f.closed[p+1])
+	next := skipSpaces(f.t, end+1)
+	return next, strings.IndexByte(f.word(next), '=') > 0
 }

@@ -16,27 +16,33 @@ var (
 	}
 )
 
+// innocent words have such a part in them and are about something else.
+var innocent = [...]string{
+	"compass", "bypass", "passthrough", "passive", "passenger", "passage", "tokenize", "maxtokens", "newtokens", "mintokens", "numtokens",
+	"totaltokens", "inputtokens", "outputtokens", "prompttokens", "completiontokens", "monkey", "hotkey", "keyboard",
+}
+
+// places are last words of a name that say where a secret is, or how it is made,
+// and not what it is.
+var places = [...]string{
+	"file", "path", "stdin", "dir", "fd", "prompt", "policy", "length", "size", "type", "ttl", "expiry", "count", "limit", "hint",
+	"manager", "name", "url", "uri", "endpoint", "env",
+}
+
 // isSecretName says whether what a name is given is to be masked. Case and the
 // separators of words make no difference.
 func isSecretName(name string) bool {
-	var buf [64]byte
-	if len(name) > len(buf) {
-		name = name[len(name)-len(buf):]
-	}
-	n, word := 0, 0 // where the last word begins
-	for i := range len(name) {
-		c := name[i]
-		switch {
-		case c == '_' || c == '-' || c == '.':
-			word = n
-			continue
-		case c >= 'A' && c <= 'Z':
-			c += 'a' - 'A'
+	folded, word := fold(name)
+	for _, place := range places {
+		if word == place || strings.HasSuffix(folded, place) && len(folded) > len(place) && endsCamel(name, len(place)) {
+			return false
 		}
-		buf[n] = c
-		n++
 	}
-	folded := string(buf[:n]) // does not escape
+	for _, w := range innocent {
+		if strings.Contains(folded, w) && !strings.Contains(folded, "passw") {
+			folded = strings.ReplaceAll(folded, w, "")
+		}
+	}
 	for _, part := range secretParts {
 		if strings.Contains(folded, part) {
 			return true
@@ -48,18 +54,53 @@ func isSecretName(name string) bool {
 		}
 	}
 	for _, w := range secretWords {
-		if folded[min(word, n):] == w {
+		if word == w {
 			return true
 		}
 	}
 	return false
 }
 
-// isBareName says whether a word is followed by a secret even without a sign
-// between them, as in a netrc file.
-func isBareName(name string) bool {
-	switch strings.ToLower(name) {
-	case "password", "passwd", "passphrase", "requirepass", "masterauth":
+// fold writes a name in small letters without what separates its words, and gives
+// its last word. Of a long one it takes the end.
+func fold(name string) (folded, last string) {
+	var buf [64]byte
+	if len(name) > len(buf) {
+		name = name[len(name)-len(buf):]
+	}
+	n, word := 0, 0 // where the last word begins
+	for i := range len(name) {
+		c := name[i]
+		switch {
+		case c == '_' || c == '-' || c == '.':
+			word = n
+			continue
+		case isUpper(c):
+			c += 'a' - 'A'
+		}
+		buf[n] = c
+		n++
+	}
+	folded = string(buf[:n])
+	return folded, folded[min(word, n):]
+}
+
+// endsCamel says whether the last n letters of a name begin with a capital behind
+// a small letter, as in passwordFile.
+func endsCamel(name string, n int) bool {
+	at := len(name) - n
+	return at > 0 && isUpper(name[at]) && !isUpper(name[at-1])
+}
+
+// isSwitch says whether a flag only switches something, and is followed by no
+// value of its own.
+func isSwitch(name string) bool {
+	word, _, found := strings.Cut(strings.TrimLeft(name, "-"), "-")
+	if !found || name[0] != '-' {
+		return false
+	}
+	switch word {
+	case "no", "ask", "use", "with", "without", "prompt", "enable", "disable", "skip", "allow", "require", "show", "hide":
 		return true
 	}
 	return false
@@ -71,128 +112,22 @@ func isHeader(name string) bool {
 	return strings.Contains(name, "authoriz") || strings.Contains(name, "cookie")
 }
 
-// passwordFlags are short flags that mean a password with some commands only.
-var passwordFlags = [...]struct {
-	flag     string
-	attached bool // also without a space
-	commands []string
-}{
-	{"-p", true, []string{"mysql", "mariadb", "sshpass", "mongo", "login", "7z"}},
-	{"-a", false, []string{"redis-cli"}},
-	{"-w", false, []string{"ldap"}},
-	{"-P", false, []string{"zip"}},
-	{"-pw", false, []string{"plink", "pscp", "psftp"}},
-	{"-b", false, []string{"curl"}},
-	{"-E", false, []string{"curl"}},
-}
-
-// flag finds the values of -u user:password and of the flags above.
-func (f *finder) flag(i, j int) {
-	name := f.t[i:j]
-	if name[0] != '-' || len(name) < 2 || i > 0 && !isSpace(f.t[i-1]) && !isQuote(f.t[i-1]) {
-		return
-	}
-	k := j
-	switch {
-	case k < len(f.t) && f.t[k] == '=':
-		k++
-	case k < len(f.t) && isSpace(f.t[k]):
-		k = skipSpaces(f.t, k)
-	}
-	f.userFlag(name, i, k)
-	for _, p := range passwordFlags {
-		attached := p.attached && len(name) > len(p.flag) && strings.HasPrefix(name, p.flag)
-		if name != p.flag && !attached || !containsAny(f.t, p.commands) {
-			continue
-		}
-		if attached {
-			k = i + len(p.flag)
-		}
-		f.value(k)
-	}
-}
-
-// userFlag finds user:password behind -u, also as the last of several short
-// flags (-su), without a space (-uuser:password), and behind the long forms.
-func (f *finder) userFlag(name string, i, k int) {
-	long := name == "--user" || name == "--proxy-user"
-	last := name[len(name)-1]
-	switch {
-	case long, name[1] != '-' && len(name) <= 4 && (last == 'u' || last == 'U'):
-	case name[1] == 'u' || name[1] == 'U':
-		k = i + 2
-	default:
-		return
-	}
-	before := len(f.spans)
-	end := f.value(k)
-	if !strings.ContainsAny(f.t[k:end], ":%") {
-		f.spans = f.spans[:before] // a name alone is no secret
-	}
-}
-
-// scheme finds what follows Bearer and Basic.
-func (f *finder) scheme(i, j int) {
-	name := f.t[i:j]
-	bearer := strings.EqualFold(name, "bearer")
-	if !bearer && !strings.EqualFold(name, "basic") || j >= len(f.t) || !isSpace(f.t[j]) {
-		return
-	}
-	from := skipSpaces(f.t, j)
-	to := from
-	for to < len(f.t) && (isRunByte(f.t[to]) || strings.IndexByte(".~=:", f.t[to]) >= 0) {
-		to++
-	}
-	if n := to - from; bearer && n >= 6 || n >= 8 && !isWordy(f.t[from:to]) {
-		f.add(from, to)
-	}
-}
-
-// piped finds a password that a command hands to another one that reads it from
-// its standard input.
-func (f *finder) piped(i, j int) {
-	switch f.t[i:j] {
-	case "echo", "printf":
-		if containsAny(f.t[j:], []string{"password-stdin", "sudo -S", "passwd", "cryptsetup", "--passphrase-fd"}) {
-			k := skipSpaces(f.t, j)
-			for k+2 < len(f.t) && f.t[k] == '-' && isSpace(f.t[k+2]) { // -n
-				k = skipSpaces(f.t, k+2)
-			}
-			f.value(k)
-		}
-	}
-}
-
-func containsAny(s string, parts []string) bool {
-	for _, p := range parts {
-		if strings.Contains(s, p) {
-			return true
-		}
+// isScheme says whether a value only says how the secret behind it is to be read.
+func isScheme(value string) bool {
+	switch strings.ToLower(strings.Trim(value, "\"'")) {
+	case "bearer", "basic", "token", "digest", "negotiate", "apikey", "api-key", "key", "plain", "string", "oauth":
+		return true
 	}
 	return false
 }
 
-func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
-
-func isQuote(c byte) bool { return c == '"' || c == '\'' }
-
-// endsWord says whether a character ends a word in a shell, outside quotes.
-func endsWord(c byte) bool { return isSpace(c) || strings.IndexByte(";&|<>", c) >= 0 }
-
-func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
-
-func isAlnum(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
-}
-
-// isNameByte says whether a byte may stand in a name; those of other scripts may.
-func isNameByte(c byte) bool {
-	return isAlnum(c) || c == '_' || c == '-' || c == '.' || c >= 0x80
-}
-
-// skipSpaces skips a few spaces, not a whole paragraph.
-func skipSpaces(t string, k int) int {
-	for end := min(k+4, len(t)); k < end && isSpace(t[k]); k++ {
+// isShellName says whether a name can be that of a variable of a shell, which is
+// written in letters of one case.
+func isShellName(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; !isAlnum(c) && c != '_' {
+			return false
+		}
 	}
-	return k
+	return name == strings.ToUpper(name) || name == strings.ToLower(name)
 }

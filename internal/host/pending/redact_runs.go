@@ -1,11 +1,14 @@
 package pending
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // tokenPrefixes begin the credentials of well-known services.
 var tokenPrefixes = [...]string{
 	"AGE-SECRET-KEY-", "AIza", "ATATT", "ATBB", "EAAC", "EAAG", "GOCSPX-", "PMAK-", "SG.",
-	"dckr_pat_", "do_", "doo_v1_", "dop_v1_", "dor_v1_", "eyJ", "figd_", "gho_", "ghp_", "ghr_", "ghs_", "ghu_",
+	"dckr_pat_", "doo_v1_", "dop_v1_", "dor_v1_", "eyJ", "figd_", "gho_", "ghp_", "ghr_", "ghs_", "ghu_",
 	"github_pat_", "glpat-", "gldt-", "glrt-", "glsa_", "gsk_", "hf_", "hvb.", "hvs.", "lin_api_", "npm_", "nvapi-",
 	"pk_live_", "pk_test_", "pul-", "pypi-", "r8_", "rk_live_", "rk_test_", "sbp_", "sk-", "sk_live_", "sk_test_",
 	"sntrys_", "shpat_", "shpca_", "shppa_", "shpss_", "tfp_", "tvly-", "whsec_", "xai-", "xapp-", "xoxa-", "xoxb-",
@@ -53,7 +56,7 @@ const minToken = 11
 func (f *finder) prefixed(at, end int) {
 	token := f.t[at:end]
 	for _, prefix := range tokenPrefixes {
-		if token[0] == prefix[0] && strings.HasPrefix(token, prefix) && len(token) >= len(prefix)+8 {
+		if token[0] == prefix[0] && strings.HasPrefix(token, prefix) && len(token) >= len(prefix)+8 && !isName(token[len(prefix):]) {
 			f.add(at, end)
 			return
 		}
@@ -72,6 +75,16 @@ func (f *finder) prefixed(at, end int) {
 	}
 }
 
+// maxName is how much of a name is looked at, in bytes.
+const maxName = 64
+
+// isName says whether what follows a prefix is made of words, as in the names of
+// variables and functions: npm_config_registry.
+func isName(s string) bool {
+	s = s[:min(len(s), maxName)]
+	return strings.ContainsAny(s, "_-") && strings.IndexAny(s, "0123456789") < 0 && isWordy(s)
+}
+
 // minRun is the shortest run that is judged by its looks.
 const minRun = 16
 
@@ -83,7 +96,7 @@ func (f *finder) random(i, j int) {
 		return
 	}
 	if run[0] != '/' {
-		if isRandom(run) {
+		if isRandom(withoutUUIDs(run)) {
 			f.add(i, j)
 		}
 		return
@@ -95,6 +108,8 @@ func (f *finder) random(i, j int) {
 			end++
 		}
 		switch name := f.t[at:end]; {
+		case isUUID(name): // of a thing with a path
+			words++
 		case len(name) >= minRun && isRandom(name):
 			f.add(at, end)
 		case name != "" && isWordy(name):
@@ -105,6 +120,25 @@ func (f *finder) random(i, j int) {
 	if words == 0 && isRandom(run) {
 		f.add(i, j)
 	}
+}
+
+// withoutUUIDs leaves out the names of a path that are UUIDs. One that stands alone
+// is no path.
+func withoutUUIDs(run string) string {
+	if strings.IndexByte(run, '/') < 0 {
+		return run
+	}
+	names := strings.Split(run, "/")
+	return strings.Join(slices.DeleteFunc(names, isUUID), "/")
+}
+
+// isUUID says whether a name is a UUID in its usual form.
+func isUUID(s string) bool {
+	if len(s) != 36 {
+		return false
+	}
+	hexDigits, _ := countHex(s)
+	return hexDigits == 32 && s[8] == '-' && s[13] == '-' && s[18] == '-' && s[23] == '-'
 }
 
 // isRandom says whether a run has too much in it that no words make.

@@ -9,7 +9,9 @@ import (
 // whole gets no more than this.
 
 // Format says which instance sent the update.
-func (u Update) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "update of instance %s", u.Instance) }
+func (u Update) Format(f fmt.State, _ rune) {
+	_, _ = fmt.Fprintf(f, "update of instance %s", u.Instance)
+}
 
 // LogValue says which instance sent the update.
 func (u Update) LogValue() slog.Value {
