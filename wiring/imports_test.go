@@ -84,6 +84,8 @@ var (
 		"github.com/coder/acp-go-sdk/...",
 		"github.com/nats-io/nats-server/v2/...",
 		"github.com/nats-io/nats.go/...",
+		"github.com/nats-io/jwt/v2", // the tests' cluster with credentials
+		"github.com/nats-io/nkeys",  // the tests' cluster with credentials
 		"go.opentelemetry.io/otel/...",
 		"go.opentelemetry.io/proto/otlp/...",      // the tests' receiver
 		"google.golang.org/protobuf/proto",        // the tests' receiver
