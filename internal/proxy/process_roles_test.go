@@ -19,18 +19,19 @@ import (
 // Agents that the test program can be.
 func init() {
 	for name, role := range map[string]func(){
-		"exits":         func() { os.Exit(number(1)) },
-		"dies":          func() { _ = syscall.Kill(os.Getpid(), syscall.Signal(number(1))); select {} },
-		"echoes":        func() { _, _ = io.Copy(os.Stdout, os.Stdin); os.Exit(number(1)) },
-		"stays":         func() { say("ready"); select {} },
-		"ignores":       ignores,
-		"signals":       tellsSignals,
-		"floods":        floods,
-		"deaf":          deaf,
-		"chatters":      chatters,
-		"closes stdout": closesStdout,
-		"last words":    lastWords,
-		"complains":     complains,
+		"exits":            func() { os.Exit(number(1)) },
+		"dies":             func() { _ = syscall.Kill(os.Getpid(), syscall.Signal(number(1))); select {} },
+		"echoes":           func() { _, _ = io.Copy(os.Stdout, os.Stdin); os.Exit(number(1)) },
+		"stays":            func() { say("ready"); select {} },
+		"tells its number": func() { say(strconv.Itoa(os.Getpid())); _, _ = io.Copy(io.Discard, os.Stdin) },
+		"ignores":          ignores,
+		"signals":          tellsSignals,
+		"floods":           floods,
+		"deaf":             deaf,
+		"chatters":         chatters,
+		"closes stdout":    closesStdout,
+		"last words":       lastWords,
+		"complains":        complains,
 	} {
 		roles[name] = role
 	}
@@ -95,7 +96,7 @@ func floods() {
 // that the answers cannot all be under way. Its offers have no options.
 func deaf() {
 	for n := 1; ; n++ {
-		if n == 9000 {
+		if n == 6000 {
 			fmt.Fprintln(os.Stderr, "through")
 		}
 		fmt.Print(strings.Replace(offerLine(strconv.Itoa(n), "s", "Bash"), threeOptions, "[]", 1))
