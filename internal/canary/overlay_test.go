@@ -109,7 +109,7 @@ func shown() []removal {
 		{"commands", describe, `Redact(orTitle(f.Commands, "; ", isCommand, title), maxCommand)`, `orTitle(f.Commands, "; ", isCommand, title)`},
 		{"destinations", describe, `Redact(orTitle(f.Destinations, ", ", kind == "fetch", title), maxPath)`, `orTitle(f.Destinations, ", ", kind == "fetch", title)`},
 		{"titles", describe, `return Redact(text, limit)`, `return text`},
-		{"the mask", "internal/host/pending/redact.go", `fit(mask(s, min(input, maxInput)), limit)`, `fit(s, limit)`},
+		{"the mask", "internal/host/pending/redact.go", `fit(mask(s, min(input, maxInput)), limit)`, `fit(s[:min(len(s), input)], limit)`},
 
 		{"titles that hold data", describe, `if isProse(text, marks, limit) {`, `if limit > 0 {`},
 		{"arguments of a tool that is known", describe, `return a // its arguments are its own`, ``},

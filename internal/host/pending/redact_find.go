@@ -123,15 +123,6 @@ func (f *finder) scheme(i, j int) {
 	}
 }
 
-func containsAny(s string, parts []string) bool {
-	for _, p := range parts {
-		if strings.Contains(s, p) {
-			return true
-		}
-	}
-	return false
-}
-
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
 func isQuote(c byte) bool { return c == '"' || c == '\'' }

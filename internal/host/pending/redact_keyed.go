@@ -145,7 +145,7 @@ func (f *finder) behindWord(k int) (int, joint) {
 	}
 	how := weak
 	switch strings.ToLower(t[k:end]) {
-	case "is", "was", "are", "equals", "=":
+	case "is", "was", "are", "equals":
 		how = equals
 	case "to", "be", "as":
 	default:

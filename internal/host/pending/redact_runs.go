@@ -82,7 +82,7 @@ const maxName = 64
 // variables and functions: npm_config_registry.
 func isName(s string) bool {
 	s = s[:min(len(s), maxName)]
-	return strings.ContainsAny(s, "_-") && strings.IndexAny(s, "0123456789") < 0 && isWordy(s)
+	return strings.ContainsAny(s, "_-") && !strings.ContainsAny(s, "0123456789") && isWordy(s)
 }
 
 // minRun is the shortest run that is judged by its looks.

@@ -196,6 +196,12 @@ func TestViews(t *testing.T) {
 	assert.Equal(t, View{}, Update{Line: []byte("{")}.View())
 }
 
+func TestAFrameIsReadOnce(t *testing.T) {
+	read := onDemand([]byte(`{"params":{"toolCall":{"title":"x"}}}`))
+	assert.Equal(t, "x", read().Title)
+	assert.Same(t, read(), read())
+}
+
 func TestNobodyWatches(t *testing.T) {
 	var w Watcher = nobody{}
 	w.Updated(context.Background(), Update{})
