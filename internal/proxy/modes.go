@@ -32,53 +32,14 @@ func newModes(l agents.Launch) *modes {
 // maxOwn bounds the requests of ours that have no answer.
 const maxOwn = 256
 
-// begun is the part of an answer to a session request that says in which mode the
-// session begins: in ACP v1, and in v2 as one of its options.
-type begun struct {
-	Modes struct {
-		Current   string `json:"currentModeId"`
-		Available []struct {
-			ID string `json:"id"`
-		} `json:"availableModes"`
-	} `json:"modes"`
-	Options []struct {
-		ID       string `json:"id"`
-		Category string `json:"category"`
-		Current  string `json:"currentValue"`
-		Options  []struct {
-			Value string `json:"value"`
-		} `json:"options"`
-	} `json:"configOptions"`
-}
-
 // request is the line that puts a session into the mode in which the agent asks;
-// nil when it is not in the one in which it begins by default, or has no other.
+// nil when there is no need.
 func (m *modes) request(f acp.Frame, session string) []byte {
-	if m.launch.AskingMode == "" || len(m.sent) >= maxOwn {
+	method, params, ok := m.launch.ModeRequest(f.Result(), session)
+	if !ok || len(m.sent) >= maxOwn {
 		return nil
 	}
-	var s begun
-	if json.Unmarshal(f.Result(), &s, lenient) != nil {
-		return nil
-	}
-	if s.Modes.Current == m.launch.QuietMode {
-		for _, mode := range s.Modes.Available {
-			if mode.ID == m.launch.AskingMode {
-				return m.line("session/set_mode", map[string]string{"sessionId": session, "modeId": mode.ID})
-			}
-		}
-	}
-	for _, o := range s.Options {
-		if o.Category != "mode" || o.Current != m.launch.QuietMode || s.Modes.Current != "" {
-			continue
-		}
-		for _, v := range o.Options {
-			if v.Value == m.launch.AskingMode {
-				return m.line("session/set_config_option", map[string]string{"sessionId": session, "configId": o.ID, "value": v.Value, "type": "id"})
-			}
-		}
-	}
-	return nil
+	return m.line(method, params)
 }
 
 func (m *modes) line(method string, params map[string]string) []byte {

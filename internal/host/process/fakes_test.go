@@ -127,6 +127,23 @@ var fakes = map[string]func(*fake){
 		f.turn(f.prompt())
 		f.recv()
 	},
+	"begins quietly": func(f *fake) {
+		f.handshake()
+		f.result(f.recv(), `{"sessionId":"s1","modes":{"currentModeId":"auto","availableModes":[{"id":"default"}]}}`)
+		told := f.recv()
+		f.result(told, `{}`)
+		p := f.recv()
+		f.say(told.Method + ", then " + p.Method)
+		f.turn(p)
+		f.recv()
+	},
+	"says its environment": func(f *fake) {
+		f.session()
+		p := f.prompt()
+		f.say(os.Getenv("INITIAL_AGENT_MODE") + " " + os.Getenv("DISABLE_MCP_CONFIG_FILTERING"))
+		f.turn(p)
+		f.recv()
+	},
 	"refuses sessions":  func(f *fake) { f.handshake(); f.recv(); refuseEcho(f); f.recv() },
 	"nameless session":  func(f *fake) { f.handshake(); f.result(f.recv(), `{}`); f.recv() },
 	"one id for all":    func(f *fake) { f.session(); f.result(f.recv(), `{"sessionId":"s1"}`); f.recv() },

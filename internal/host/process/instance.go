@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/kandev/assent/dialects"
+	"github.com/kandev/assent/internal/agents"
 	"github.com/kandev/assent/internal/host/child"
 	"github.com/kandev/assent/internal/host/config"
 	"github.com/kandev/assent/internal/host/endpoint"
@@ -82,8 +84,18 @@ func (i *Instance) Err() error {
 	}
 }
 
+// launching are the settings that make the agent ask.
+func (i *Instance) launching() agents.Launch { return agents.Launching(i.config.Agent) }
+
 // launch starts the process and the goroutines around it.
 func (i *Instance) launch(c Command) error {
+	if c.Env == nil {
+		c.Env = os.Environ()
+	}
+	var added []string
+	if c.Env, added = i.launching().Environment(c.Env, i.endpoint != nil); len(added) > 0 {
+		i.log.Info("variables were added to the agent's environment", "names", added)
+	}
 	p, err := child.Start(c, child.Options{Drain: i.manager.options.Timeouts.drain})
 	if err != nil {
 		return err

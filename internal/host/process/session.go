@@ -110,6 +110,9 @@ func (i *Instance) openSession(ctx context.Context, method, id, cwd string) (*Se
 			if err == nil {
 				session, err = i.opened(method, id, result, servers, secret)
 			}
+			if err == nil {
+				i.tellToAsk(result, session.id)
+			}
 			return err
 		},
 	})
@@ -119,6 +122,19 @@ func (i *Instance) openSession(ctx context.Context, method, id, cwd string) (*Se
 		return nil, err
 	}
 	return session, nil
+}
+
+// tellToAsk tells an agent that begins a session in a mode that does not ask to ask. No
+// prompt can come before: nobody has the session yet.
+func (i *Instance) tellToAsk(result jsontext.Value, session string) {
+	method, params, ok := i.launching().ModeRequest(result, session)
+	if !ok {
+		return
+	}
+	i.log.Info("the agent begins in a mode that does not ask: it is told to ask")
+	if _, err := i.conn.start(request{method: method, params: params}); err != nil {
+		i.log.Warn("the agent could not be told to ask", "error", err)
+	}
 }
 
 // gaveUp takes a session's standing at the endpoint away when a request that
