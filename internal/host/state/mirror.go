@@ -111,12 +111,9 @@ func (m *Mirror) Delete(ctx context.Context, key string, revision uint64) error 
 }
 
 // Refresh reads a key and tells apply if there is something new. It is for after
-// [ErrConflict].
+// [ErrConflict]. After [ErrNotFound] the watch tells of the deletion.
 func (m *Mirror) Refresh(ctx context.Context, key string) error {
 	e, err := m.bucket.Get(ctx, key)
-	if errors.Is(err, ErrNotFound) {
-		return nil // the watch tells of the deletion
-	}
 	return m.wrote(e, err)
 }
 

@@ -89,7 +89,7 @@ func TestMirrorRefresh(t *testing.T) {
 	assert.NotContains(t, c.all(), "a")
 	require.NoError(t, m.Refresh(t.Context(), "a"))
 	assert.Equal(t, "theirs", c.all()["a"])
-	assert.NoError(t, m.Refresh(t.Context(), "missing"))
+	assert.ErrorIs(t, m.Refresh(t.Context(), "missing"), ErrNotFound)
 }
 
 // Two mirrors that write and delete at the same time end up the same.
