@@ -68,7 +68,8 @@ type Log struct {
 	mu     sync.Mutex
 	queue  queue
 	stats  Stats
-	inHand uint64 // 1 while the writer has a record
+	inHand uint64        // 1 while the writer has a record
+	empty  chan struct{} // closed when nothing waits; nil while nobody wants to know
 	closed bool
 
 	wake    chan struct{} // something waits
@@ -194,6 +195,33 @@ func (l *Log) Stats() Stats {
 	s := l.stats
 	s.Waiting = l.inHand + uint64(l.queue.n)
 	return s
+}
+
+// Flush waits until no record waits for the file any more: what was appended before
+// is then written, and outlives this process. The error is that of ctx, or says that
+// the log has ended without it.
+func (l *Log) Flush(ctx context.Context) error {
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	if l.inHand == 0 && l.queue.n == 0 {
+		l.mu.Unlock()
+		return nil
+	}
+	if l.empty == nil {
+		l.empty = make(chan struct{})
+	}
+	empty := l.empty
+	l.mu.Unlock()
+	select {
+	case <-empty:
+		return nil
+	case <-l.done:
+		return l.err
+	case <-ctx.Done():
+		return fmt.Errorf("audit: %d records are not written yet: %w", l.Stats().Waiting, context.Cause(ctx))
+	}
 }
 
 // Close writes what waits, syncs and closes the file. It waits until ctx ends and

@@ -151,6 +151,10 @@ func (w *writer) failed(err error) {
 func (w *writer) written(r *Record) {
 	w.log.mu.Lock()
 	w.log.inHand = 0
+	if w.log.empty != nil && w.log.queue.n == 0 {
+		close(w.log.empty)
+		w.log.empty = nil
+	}
 	w.log.mu.Unlock()
 	if r.Event == Gap && r.Reason == GapQueueFull {
 		w.log.options.Logger.Warn("audit records were dropped", "records", r.Dropped, "since", r.Since)
