@@ -48,7 +48,7 @@ func start(t *testing.T, role string, args []string, change ...func(*Options)) *
 	r.in, r.out, r.outFile = in, bufio.NewReaderSize(out, 64<<10), out
 	var o Options
 	o.Pipelines, o.Dialects = hostPipelines(t)
-	o.Command = child.Command{Path: self, Args: args, Env: append(os.Environ(), roleVariable+"="+role)}
+	o.Command = child.Command{Path: self, Args: args, Env: append(os.Environ(), roleVariable+"="+role, endsAtOnce)}
 	o.Client, o.ToClient, o.AgentStderr, o.Stderr = clientIn, clientOut, errIn, &r.stderr
 	o.Signals, o.Version = r.signals, "test"
 	o.Close, o.Term = 200*time.Millisecond, 500*time.Millisecond

@@ -84,17 +84,22 @@ func readProcess(pid int) (process, bool) {
 	return process{pid, fields}, len(fields) > statStarted
 }
 
-// Bounds of a sweep: a process that is being killed can still start others.
+// Bounds of a sweep: a process that is being killed can still start others, and
+// the environment of one that is just becoming another program cannot be read.
 const (
-	maxSweeps  = 200
-	sweepPause = 5 * time.Millisecond
+	maxSweeps   = 200
+	emptySweeps = 2 // in a row are the end
+	sweepPause  = 5 * time.Millisecond
 )
 
 // sweep kills every process that it is told to, and those that they start
 // meanwhile.
 func sweep(which func(process) bool) {
+	empty := 0
 	for range maxSweeps {
-		if !sweepOnce(which) {
+		if sweepOnce(which) {
+			empty = 0
+		} else if empty++; empty == emptySweeps {
 			return
 		}
 		time.Sleep(sweepPause)
