@@ -36,6 +36,10 @@ func commands() []command {
 		{"shell", "runs a harmless shell command", false, []step{shell}},
 		{"mixed", `creates a task, calls a tool of another server, and runs a shell command; the words behind it are the task's title`, true, []step{createTask, otherTool, shell}},
 		{"list-tasks", "lists all tasks", false, []step{listTasks}},
+		{"create-child", `creates a task for another agent on the server "kandev"; the words behind it, in quotes, are what that agent is told`, true, []step{createChild}},
+		{"stop-child", "stops the agent of the task that was created last", false, []step{stopChild}},
+		{"ask", `asks the user through the server "kandev"; the words behind it are the question`, true, []step{askUser}},
+		{"complete", "reports that its own task is done; the words behind it are the summary", true, []step{complete}},
 		{"burst", "asks as many times as the number behind it says, many at a time, and does nothing", true, []step{burst}},
 		{"shadow", "says how to see what happens when an agent does not do what it asked for", false, []step{shadow}},
 		{"help", "says this", false, []step{func(t *turn, _ string) { t.say(Help()) }}},
@@ -47,7 +51,7 @@ func Help() string {
 	var b strings.Builder
 	b.WriteString("I am a demo agent without a model. I understand these words, one after the other:\n")
 	for _, c := range commands() {
-		b.WriteString("  " + c.word + strings.Repeat(" ", 12-len(c.word)) + c.does + "\n")
+		b.WriteString("  " + c.word + strings.Repeat(" ", 14-len(c.word)) + c.does + "\n")
 	}
 	b.WriteString(`For example: plan "Write the release notes" shell`)
 	return b.String()

@@ -32,6 +32,7 @@ type session struct {
 	cwd     string
 	servers []*server
 	allowed map[string]bool // tools that are not asked about any more, by name
+	child   string          // id of the task that was created last; empty for none
 }
 
 // sessions are those of one connection.

@@ -54,6 +54,12 @@ func reads(t *mcp.Tool) bool { return t.Annotations != nil && t.Annotations.Read
 
 // callTool calls a tool of a server, if both are there.
 func (t *turn) callTool(name, tool string, input map[string]any) {
+	t.callToolThen(name, tool, input, func(output) {})
+}
+
+// callToolThen is callTool for a step that wants to know what came back, before the
+// turn goes on. Then is not called when the tool did not run.
+func (t *turn) callToolThen(name, tool string, input map[string]any, then func(output)) {
 	label := clean(tool) + " of " + name
 	at := slices.IndexFunc(t.session.servers, func(s *server) bool { return s.name == name })
 	switch {
@@ -72,7 +78,11 @@ func (t *turn) callTool(name, tool string, input map[string]any) {
 	t.perform(call{
 		name: qualified, label: label, firstTitle: qualified, title: qualified, kind: "other",
 		server: &mcpServer{Name: name, Source: "dynamic"}, input: input,
-		run: func(ctx context.Context, id string) output { return s.call(ctx, id, tool, input) },
+		run: func(ctx context.Context, id string) output {
+			out := s.call(ctx, id, tool, input)
+			then(out)
+			return out
+		},
 	})
 }
 
