@@ -94,6 +94,8 @@ func TestReservedNamesGiveWay(t *testing.T) {
 	got := w.clientSays(requestLine("1", "session/new", `{"mcpServers":[{"name":"kan dev"},{"name":"kan.dev"},{"name":"Kan_dev"}]}`))
 	assert.Len(t, serversOf(t, got), 2, "an agent that replaces characters would confuse them")
 	assert.Equal(t, 2, strings.Count(w.stderr.read(), "takes its place"), "two names, two warnings")
+	w.clientSays(requestLine("2", "session/new", `{"mcpServers":[{"name":"kan\u001bdev"}]}`))
+	assert.Contains(t, w.stderr.read(), "named ‹kan\\x1bdev›", "nothing of it reaches a terminal as it is")
 }
 
 // A session request that cannot be changed in exactly one way goes to the agent as

@@ -179,7 +179,7 @@ func (p *reporter) notInjected(method string, err error) {
 
 // replaced says that an entry of the client gave way.
 func (p *reporter) replaced(name string) {
-	p.warning(fmt.Sprintf(`the client lists an MCP server named "%s": the injected one takes its place`, display.Cut(name, 100)))
+	p.warning(fmt.Sprintf("the client lists an MCP server named %s: the injected one takes its place", display.Quote(name, 100)))
 }
 
 // mode says that the agent is told to ask.
