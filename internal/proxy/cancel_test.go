@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kandev/assent/internal/testlog"
 )
 
 // (f) session/cancel answers the open offers of its session at once, behind the
@@ -139,7 +141,8 @@ func TestQuietAgentsAreToldToAsk(t *testing.T) {
 			"v2": {modesV2("s", "auto", "auto", "default"), `"method":"session/set_config_option","params":{"configId":"m","sessionId":"s","type":"id","value":"default"}}`},
 		} {
 			t.Run(agent+" "+name, func(t *testing.T) {
-				w := newWire(t, agentID(agent), injecting("kandev"))
+				log := &testlog.Buffer{}
+				w := newWire(t, agentID(agent), injecting("kandev"), logging(log))
 				w.clientSays(requestLine("1", "session/new", `{"mcpServers":[]}`))
 				assert.Equal(t, resultLine("1", c.answer), w.agentSays(resultLine("1", c.answer)))
 				prompt := requestLine("2", "session/prompt", `{"sessionId":"s","prompt":[]}`)
@@ -148,7 +151,7 @@ func TestQuietAgentsAreToldToAsk(t *testing.T) {
 				id := idOf(t, own)
 				assert.Equal(t, `{"jsonrpc":"2.0","id":`+id+`,`+c.params, own)
 				assert.True(t, strings.HasPrefix(id, `"assent-`), id)
-				assert.Equal(t, 1, strings.Count(w.stderr.read(), "the agent begins in a mode that does not ask"))
+				assert.Equal(t, 1, log.Count("the agent begins in a mode that does not ask"))
 
 				assert.Empty(t, w.agentSays(resultLine(id, `{}`)), "the answer is ours")
 				again := resultLine(id, `{}`)
@@ -176,7 +179,8 @@ func TestOthersAreNotToldToAsk(t *testing.T) {
 		"no text in the id": {"claude-acp", strings.Replace(modesV1("s", "auto", "auto", "default"), `"s"`, `"\ud800"`, 1)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWire(t, agentID(c.agent), injecting("kandev"))
+			log := &testlog.Buffer{}
+			w := newWire(t, agentID(c.agent), injecting("kandev"), logging(log))
 			method := "session/new"
 			if name == "another method" {
 				method = "session/list"
@@ -185,7 +189,7 @@ func TestOthersAreNotToldToAsk(t *testing.T) {
 			assert.Equal(t, resultLine("1", c.answer), w.agentSays(resultLine("1", c.answer)))
 			prompt := requestLine("2", "session/prompt", `{"sessionId":"s","prompt":[]}`)
 			assert.Equal(t, prompt, w.clientSays(prompt))
-			assert.NotContains(t, w.stderr.read(), "does not ask")
+			assert.Zero(t, log.Count("does not ask"))
 		})
 	}
 	w := newWire(t, agentID("claude-acp"), injecting("kandev"))
