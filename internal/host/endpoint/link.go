@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
@@ -35,13 +34,6 @@ type link struct {
 	current *upstream.Client
 	running []*running
 	level   string // of log messages, as the agent last set it
-}
-
-// running is a call of the agent that the target has not answered.
-type running struct {
-	ctx   context.Context
-	ss    *mcp.ServerSession
-	token any // its progress token, a string or a number
 }
 
 type linkKey struct{}
@@ -250,27 +242,6 @@ func (l *link) notify(ctx context.Context, method string) {
 	if c != nil {
 		_ = c.Notify(ctx, method, struct{}{}) // the next call finds out what is wrong
 	}
-}
-
-func (l *link) begin(r *running) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.running = append(l.running, r)
-}
-
-func (l *link) end(r *running) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.running = slices.DeleteFunc(l.running, func(other *running) bool { return other == r })
-}
-
-// progressToken is the token of a request; nil for none.
-func progressToken(params mcp.Params) any {
-	switch token := params.GetMeta()["progressToken"].(type) {
-	case string, float64:
-		return token
-	}
-	return nil
 }
 
 // introduce answers initialize and server/discover: with what the target has.

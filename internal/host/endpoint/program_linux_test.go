@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/kandev/assent/internal/host/upstream"
@@ -40,7 +39,7 @@ func TestNoProgramIsLeft(t *testing.T) {
 			<-ended
 			text, err := os.ReadFile(note)
 			require.NoError(t, err)
-			assert.False(t, alive(t, strings.TrimSpace(string(text))), "%s is still there", text)
+			require.Eventually(t, func() bool { return !alive(t, strings.TrimSpace(string(text))) }, streamWait, streamTick, "%s is still there", text)
 		})
 	}
 }

@@ -145,31 +145,3 @@ func decoded[P any](params json.RawMessage) (*P, bool) {
 	p := new(P)
 	return p, json.Unmarshal(params, p) == nil
 }
-
-// withToken is the call that a progress token belongs to.
-func (l *link) withToken(token any) *running {
-	switch token.(type) {
-	case string, float64:
-	default:
-		return nil
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for i := len(l.running) - 1; i >= 0; i-- {
-		if l.running[i].token == token {
-			return l.running[i]
-		}
-	}
-	return nil
-}
-
-// listener is who is to be told: by the last call that runs, else by the agent's
-// own stream.
-func (l *link) listener(ctx context.Context) (context.Context, *mcp.ServerSession) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if n := len(l.running); n > 0 {
-		return l.running[n-1].ctx, l.running[n-1].ss
-	}
-	return ctx, l.ss
-}

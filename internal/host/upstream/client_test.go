@@ -50,7 +50,7 @@ func TestClientSaysWhoItIsAndEndsItsSession(t *testing.T) {
 	for ss := range s.Sessions() {
 		assert.Equal(t, "assent", ss.InitializeParams().ClientInfo.Name)
 		assert.Equal(t, "1.2.3", ss.InitializeParams().ClientInfo.Version)
-		assert.Nil(t, ss.InitializeParams().Capabilities.Sampling, "nothing is declared that nobody does")
+		assert.Nil(t, ss.InitializeParams().Capabilities.Elicitation, "nothing is declared that nobody does")
 	}
 	assert.Equal(t, "t", c.Server().Info.Name)
 	c.Close()
