@@ -56,7 +56,7 @@ func (g *Gateway) routePage(mux *http.ServeMux) {
 		}
 		return err
 	})
-	mux.HandleFunc("GET /{$}", serve("."))
+	mux.HandleFunc("GET /{$}", serve("index.html"))
 }
 
 func say(w http.ResponseWriter, status int, text string) {

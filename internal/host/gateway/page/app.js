@@ -1,0 +1,152 @@
+// The page on which people see what their agents do and answer what they ask.
+// Everything from an agent is shown as text: see dom.js.
+import { byId, show } from "./dom.js";
+import { Connection } from "./connection.js";
+import { begin, look } from "./guard.js";
+import { Journal } from "./journal.js";
+import { Notifier } from "./notify.js";
+import { Offers } from "./offers.js";
+import { Questions } from "./questions.js";
+import { StartForm, Tasks } from "./tasks.js";
+import { say } from "./say.js";
+
+const place = "assent-token"; // in the storage of the tab
+const away = 30000; // ms in the background after which the state is asked for anew
+
+let connection;
+let person = { name: "", scopes: [] };
+let server; // the run that the page knows
+let hiddenSince = 0;
+
+const hooks = {
+  ask: (action, payload) => connection.ask(action, payload),
+  mayAnswer: () => person.scopes.includes("answer"),
+  mayOperate: () => person.scopes.includes("operate"),
+  taskName: (id) => tasks.name(id),
+  child: (task) => start.under(task),
+  counted: () => count(),
+};
+const tasks = new Tasks(hooks);
+const start = new StartForm(hooks);
+const offers = new Offers(hooks);
+const questions = new Questions(hooks);
+const journal = new Journal(hooks);
+const notifier = new Notifier();
+
+// Events of the server.
+const events = {
+  "task.changed": ({ task }) => tasks.changed(task),
+  "task.text": (payload) => tasks.text(payload),
+  "instance.changed": ({ instance }) => tasks.instanceChanged(instance),
+  "offer.opened": ({ offer }) => { offers.opened(offer); notifier.tell(offers.open + questions.open); },
+  "offer.closed": (payload) => offers.closed(payload),
+  "question.opened": ({ question }) => { questions.opened(question); notifier.tell(offers.open + questions.open); },
+  "question.closed": (payload) => questions.closed(payload),
+  decision: ({ decision }) => journal.decided(decision),
+  net: (payload) => journal.net(payload),
+  unasked: (payload) => journal.unasked(payload),
+};
+
+// connect begins with a token.
+function connect(token) {
+  connection?.end();
+  show(byId("door"), false);
+  show(byId("desk"), true);
+  show(byId("forget"), true);
+  connected("Connecting …", false);
+  connection = new Connection(token, { ready, state: take, lost, refused, event: (name, payload) => events[name]?.(payload) });
+}
+
+function ready(welcome, state) {
+  const redraw = person.name !== "" && welcome.scopes.join() !== person.scopes.join();
+  person = welcome;
+  take(state);
+  if (redraw) {
+    offers.redraw();
+    tasks.redraw();
+  }
+  show(byId("start"), hooks.mayOperate());
+  show(byId("may-not-answer"), !hooks.mayAnswer());
+  connected(`Connected as ${person.name}`, true);
+  say("Connected");
+}
+
+// take takes in the whole state. Offers of an earlier run are gone.
+function take(state) {
+  const restarted = server !== undefined && server !== state.server;
+  server = state.server;
+  tasks.reset(state.tasks ?? [], state.instances ?? []);
+  offers.reset(state.offers ?? [], restarted);
+  questions.reset(state.questions ?? []);
+  journal.reset(state.decisions ?? []);
+}
+
+function lost(delay) {
+  connected(`Not connected: the next try is in ${Math.ceil(delay / 1000)} s`, false);
+  say("The connection is lost");
+}
+
+function refused(message) {
+  sessionStorage.removeItem(place);
+  show(byId("desk"), false);
+  show(byId("door"), true);
+  show(byId("forget"), false);
+  connected("Not connected", false);
+  show(byId("now"), false);
+  byId("token-problem").textContent = message ? `${message}.` : "";
+  byId("token").focus();
+}
+
+// connected shows whether answers can be given.
+function connected(words, good) {
+  byId("connection").textContent = words;
+  document.body.classList.toggle("offline", !good);
+  show(byId("now"), !good);
+}
+
+function count() {
+  const waiting = offers.open + questions.open;
+  document.title = waiting > 0 ? `(${waiting}) assent` : "assent";
+}
+
+// fromAddress takes the token out of the address, where nobody should see it.
+function fromAddress() {
+  const token = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (token === null) return;
+  history.replaceState(null, "", location.pathname + location.search);
+  if (token) sessionStorage.setItem(place, token);
+}
+
+function open() {
+  fromAddress();
+  const token = sessionStorage.getItem(place);
+  if (token) connect(token);
+  else refused("");
+}
+
+byId("token-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const pasted = byId("token").value.trim();
+  byId("token").value = "";
+  sessionStorage.setItem(place, pasted.split("#token=").at(-1)); // the whole address will do, too
+  open();
+});
+byId("now").addEventListener("click", () => connection?.now());
+byId("forget").addEventListener("click", () => {
+  sessionStorage.removeItem(place);
+  location.reload();
+});
+byId("skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  offers.focusFirst();
+});
+addEventListener("hashchange", () => {
+  if (location.hash.startsWith("#token=")) open();
+});
+addEventListener("resize", look);
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden) hiddenSince = performance.now();
+  else if (performance.now() - hiddenSince > away) connection?.again();
+});
+begin(document.body, byId("offers"), byId("questions"));
+open();

@@ -1,0 +1,108 @@
+// Questions of agents. People alone answer them, once.
+import { byId, el, said, show } from "./dom.js";
+import { lets, soon, touch } from "./guard.js";
+import { say } from "./say.js";
+import { by } from "./words.js";
+
+export class Questions {
+  constructor(hooks) {
+    this.hooks = hooks;
+    this.records = new Map(); // id -> { question, node, over }
+    this.root = byId("questions");
+    this.open = 0;
+  }
+
+  reset(questions) {
+    const known = new Set(questions.map((question) => question.id));
+    for (const record of this.records.values()) {
+      if (!record.over && !known.has(record.question.id)) this.end(record, "It ended while this page was not connected");
+    }
+    for (const question of questions) this.add(question);
+    this.update();
+  }
+
+  opened(question) {
+    this.add(question);
+    this.update();
+    say("New: a question");
+  }
+
+  closed({ question, answered, by: person }) {
+    const record = this.records.get(question);
+    if (!record) return;
+    const who = by(person);
+    this.end(record, answered ? `Answered${who ? `, by ${who}` : ""}` : "Over: nobody answered");
+  }
+
+  add(question) {
+    if (this.records.has(question.id)) return;
+    const record = { question, problem: el("p", { class: "problem" }) };
+    this.records.set(question.id, record);
+    this.open++;
+    const title = `question-${this.records.size}-${question.id}`;
+    const name = this.hooks.taskName(question.task);
+    record.answers = el("div", { class: "answers guarded" }, ...(this.hooks.mayAnswer() ? this.ways(record) : []));
+    record.node = el("article", { class: "card question", tabindex: "0", "aria-labelledby": title },
+      el("h3", { id: title }, name ? said(name) : question.task, " asks"),
+      said(question.text, "pre"), record.answers, record.problem);
+    this.root.append(record.node);
+    soon();
+  }
+
+  // ways are the offered answers and one in own words.
+  ways(record) {
+    const text = el("textarea", { rows: "2", "aria-label": "Answer in your own words" });
+    const own = el("form", { submit: (event) => this.submit(event, record, text) }, text, el("button", {}, "Answer"));
+    const options = (record.question.options || []).map((option) =>
+      el("button", { class: "answer", click: (event) => this.answer(event, record, option) }, said(option)));
+    return [...options, own];
+  }
+
+  submit(event, record, text) {
+    event.preventDefault();
+    if (text.value.trim()) this.answer(event, record, text.value);
+  }
+
+  async answer(event, record, answer) {
+    if (record.over || record.sending || !lets(record.answers, event)) return;
+    record.sending = true;
+    try {
+      await this.hooks.ask("question.answer", { question: record.question.id, answer });
+      this.end(record, "Answered, by you");
+    } catch (failure) {
+      const over = ["not_found", "stale", "conflict"].includes(failure.code);
+      if (over) this.end(record, "Answered or over already");
+      else record.problem.textContent = `${failure.message}.`;
+    } finally {
+      record.sending = false;
+    }
+  }
+
+  end(record, words) {
+    if (record.over) return;
+    record.over = true;
+    this.open--;
+    const focused = record.node.contains(document.activeElement);
+    record.node.style.minHeight = `${record.node.offsetHeight}px`;
+    record.node.classList.add("over");
+    record.answers.replaceChildren(el("p", { class: "ending" }, words),
+      el("button", { class: "quiet dismiss", click: (event) => this.dismiss(event, record) }, "Dismiss"));
+    touch(record.answers);
+    if (focused) record.node.focus({ preventScroll: true });
+    this.update();
+  }
+
+  dismiss(event, record) {
+    if (!lets(record.answers, event)) return;
+    this.records.delete(record.question.id);
+    record.node.remove();
+    byId("questions-title").focus();
+    this.update();
+  }
+
+  update() {
+    byId("questions-count").textContent = this.open > 0 ? `(${this.open})` : "";
+    show(byId("questions-section"), this.records.size > 0);
+    this.hooks.counted();
+  }
+}

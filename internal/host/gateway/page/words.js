@@ -1,0 +1,90 @@
+// The words of the page for the names of the wire.
+import { reasons } from "./reasons.js";
+
+// of looks a name up that the agent may have chosen.
+function of(table, name) {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
+}
+
+// Kinds of tool calls.
+const calls = {
+  read: "Read", edit: "Edit", delete: "Delete", move: "Move", search: "Search", execute: "Run a command",
+  think: "Think", fetch: "Fetch", switch_mode: "Switch the mode", other: "Use a tool",
+};
+
+// callWord is what a call would do, or nothing where the kind is the agent's own.
+export function callWord(action) {
+  if (action.tool) return `Call ${action.tool} of ${action.server}`;
+  return of(calls, action.type || "other");
+}
+
+// Kinds of options in the order of their buttons: what they do, and for how long.
+const kinds = {
+  allow_once: { word: "Allow once", reach: "this call, and no other" },
+  allow_always: { word: "Allow always", reach: "can outlive this session" },
+  reject_once: { word: "Reject once", reach: "this call, and no other" },
+  reject_always: { word: "Reject always", reach: "can outlive this session" },
+};
+
+const unknownKind = { word: "Another answer", reach: "only the agent knows what it does", unknown: true };
+
+// kindWords are the words for a kind of option, which may be the agent's own.
+export function kindWords(kind) {
+  return of(kinds, kind) ?? unknownKind;
+}
+
+// sorted gives options in the order of their buttons.
+export function sorted(options) {
+  const names = Object.keys(kinds);
+  const rank = (option) => (names.includes(option.kind) ? names.indexOf(option.kind) : names.length);
+  return [...options].sort((a, b) => rank(a) - rank(b));
+}
+
+// reasonWord is what a reason means.
+export function reasonWord(reason) {
+  return of(reasons, reason) || "a reason that this page does not know";
+}
+
+const outcomes = {
+  expired: "Expired: nobody answered in time",
+  withdrawn: "Withdrawn: the agent took it back",
+  cancelled: "Cancelled: its turn is over",
+  agent_gone: "The agent has ended",
+  server_restarted: "The server was started anew: this request is gone",
+  away: "It ended while this page was not connected",
+};
+
+// overWord says how an offer ended.
+export function overWord(over) {
+  if (over.outcome !== "answered") return of(outcomes, over.outcome) || "It is over";
+  const who = over.mine ? "you" : by(over.by) || (over.other ? "somebody else" : "");
+  const what = over.verdict === "cancel" ? "Neither allowed nor rejected" : of(kinds, over.kind)?.word;
+  return `Answered${what ? `: ${what}` : ""}${who ? `, by ${who}` : ""}`;
+}
+
+// by names who answered, and through which surface.
+export function by(person) {
+  if (!person?.name) return "";
+  return person.surface ? `${person.name} (${person.surface})` : person.name;
+}
+
+const states = {
+  created: "created", running: "works", waiting: "waits for an answer", idle: "idle", stopped: "stopped",
+  completed: "completed", failed: "failed", starting: "starts", ended: "ended",
+};
+
+// stateWord is the state of a task or an instance.
+export function stateWord(state) {
+  return of(states, state) || "in an unknown state";
+}
+
+// ago is a duration in ms, short.
+export function ago(duration) {
+  const seconds = Math.max(0, Math.floor(duration / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return `${hours} h ${minutes % 60} min`;
+  return `${Math.floor(hours / 24)} days`;
+}
