@@ -1,7 +1,6 @@
 package acp
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -11,9 +10,6 @@ import (
 
 // DefaultMaxLine is the longest line in bytes that a [Reader] returns.
 const DefaultMaxLine = 64 << 20
-
-// keepBuffer is how much memory a Reader keeps between two long lines, in bytes.
-const keepBuffer = 1 << 20
 
 // LineTooLongError reports one line beyond the cap. The line is skipped; the
 // next read goes on behind it.
@@ -27,14 +23,25 @@ func (e *LineTooLongError) Error() string {
 // ErrCutLine reports that the stream ended in the middle of a line.
 var ErrCutLine = errors.New("acp: the stream ended in the middle of a line")
 
-// Reader reads lines of any length up to a cap. Memory stays bounded by the cap.
-// It is for one goroutine.
+const (
+	// readSize is how much is read at once at least, in bytes.
+	readSize = 64 << 10
+	// keepBuffer is how much memory is kept for longer lines that may come, in bytes.
+	// More is kept only while long lines come one after the other.
+	keepBuffer = 1 << 20
+)
+
+// Reader reads lines of any length up to a cap. Memory stays bounded by the cap; while
+// a line grows into more memory it is there twice. It is for one goroutine.
 type Reader struct {
-	r        *bufio.Reader
+	r        io.Reader
 	limit    int
-	long     []byte
+	buf      []byte // what was read and not returned is buf[from:to]
+	from, to int
+	looked   int // of it, how much has no line feed
+	long     int // how many of the last lines, without a break, were longer than keepBuffer
 	skipping bool
-	err      error // of the stream: a line behind it would begin in the middle
+	err      error // of the stream
 }
 
 // NewReader reads from r; limit is the cap in bytes, 0 means [DefaultMaxLine].
@@ -42,7 +49,7 @@ func NewReader(r io.Reader, limit int) *Reader {
 	if limit <= 0 {
 		limit = DefaultMaxLine
 	}
-	return &Reader{r: bufio.NewReaderSize(r, 64<<10), limit: limit}
+	return &Reader{r: r, limit: limit, buf: make([]byte, readSize)}
 }
 
 // ReadLine returns the next line without its end (LF or CR LF). The bytes are
@@ -59,79 +66,123 @@ func (r *Reader) ReadLine() ([]byte, error) {
 
 // ReadWhole is ReadLine for a relay: it returns the line with its end.
 func (r *Reader) ReadWhole() ([]byte, error) {
-	if r.err == nil {
-		r.skip()
+	if r.long < 2 {
+		r.giveBack()
 	}
-	if r.err != nil {
-		return nil, r.err
-	}
-	if cap(r.long) > keepBuffer {
-		r.long = nil
-	}
-	r.long = r.long[:0]
 	for {
-		part, err := r.r.ReadSlice('\n')
-		if r.tooLong(part, err) {
-			r.long = nil
-			r.skipping = err != nil
-			return nil, &LineTooLongError{Limit: r.limit}
-		}
+		line, whole := r.next()
 		switch {
-		case err == nil && len(r.long) == 0:
-			return part, nil
-		case err == nil:
-			r.long = append(r.long, part...)
-			return r.long, nil
-		case errors.Is(err, bufio.ErrBufferFull):
-			r.long = append(r.long, part...)
-		case errors.Is(err, io.EOF):
-			if r.long = append(r.long, part...); len(r.long) == 0 {
-				return nil, io.EOF
+		case whole && r.skipping: // the rest of one that is too long
+			r.skipping = false
+		case whole && len(trimEnd(line)) > r.limit, !whole && r.tooLong():
+			return nil, r.skip(whole)
+		case whole:
+			if r.long++; len(line) <= keepBuffer {
+				r.long = 0
 			}
-			return r.long, ErrCutLine
+			return line, nil
+		case r.err != nil:
+			return r.rest()
 		default:
-			r.err = err
-			return nil, err
+			r.fill()
 		}
 	}
+}
+
+// skip drops a line that is too long, with all that is still to come of it.
+func (r *Reader) skip(whole bool) error {
+	if r.skipping = !whole; r.skipping {
+		r.from, r.looked = r.to, 0
+	}
+	r.long = 0
+	r.giveBack()
+	return &LineTooLongError{Limit: r.limit}
+}
+
+// next takes the next line out of what was read.
+func (r *Reader) next() ([]byte, bool) {
+	n := bytes.IndexByte(r.buf[r.from+r.looked:r.to], '\n')
+	if n < 0 {
+		r.looked = r.to - r.from
+		return nil, false
+	}
+	end := r.from + r.looked + n + 1
+	line := r.buf[r.from:end:end]
+	r.from, r.looked = end, 0
+	return line, true
+}
+
+// tooLong says whether an unfinished line is beyond the cap. While the line goes on,
+// its last CR may turn out to belong to the line end. Of one that is skipped nothing
+// is kept.
+func (r *Reader) tooLong() bool {
+	if r.skipping {
+		r.from, r.looked = r.to, 0
+		return false
+	}
+	line := r.buf[r.from:r.to]
+	if r.err == nil {
+		line = bytes.TrimSuffix(line, []byte{'\r'})
+	}
+	return len(line) > r.limit
+}
+
+// rest is what is left at the end of the stream.
+func (r *Reader) rest() ([]byte, error) {
+	line := r.buf[r.from:r.to]
+	r.from, r.looked = r.to, 0
+	if len(line) > 0 && errors.Is(r.err, io.EOF) {
+		return line, ErrCutLine
+	}
+	return nil, r.err // a line behind another error would begin in the middle
+}
+
+// fill reads more, into memory that has room for it.
+func (r *Reader) fill() {
+	r.makeRoom()
+	for range maxEmptyReads {
+		n, err := r.r.Read(r.buf[r.to:])
+		r.to += n
+		if r.err = err; n > 0 || err != nil {
+			return
+		}
+	}
+	r.err = io.ErrNoProgress
+}
+
+// maxEmptyReads is how often a stream may give nothing and no error.
+const maxEmptyReads = 100
+
+// makeRoom moves what is unfinished to the beginning, and takes more memory for a
+// long line.
+func (r *Reader) makeRoom() {
+	there := r.to - r.from
+	if there+readSize > len(r.buf) {
+		r.move(max(min(2*len(r.buf), r.limit+2*readSize), there+readSize))
+	} else if r.from > 0 {
+		r.to = copy(r.buf, r.buf[r.from:r.to])
+		r.from = 0
+	}
+}
+
+// giveBack gives the memory of a long line back, once little is left in it.
+func (r *Reader) giveBack() {
+	if len(r.buf) > keepBuffer && r.to-r.from <= readSize {
+		r.move(2 * readSize)
+	}
+}
+
+// move goes on in new memory of the given size.
+func (r *Reader) move(size int) {
+	to := make([]byte, size)
+	r.to = copy(to, r.buf[r.from:r.to])
+	r.buf, r.from = to, 0
 }
 
 // Ready says whether a whole line was read already, so that the next read of one
 // waits for nobody.
 func (r *Reader) Ready() bool {
-	if r.r.Buffered() == 0 {
-		return false
-	}
-	there, _ := r.r.Peek(r.r.Buffered()) // no more than what is there
-	return bytes.IndexByte(there, '\n') >= 0
-}
-
-// tooLong says whether a line goes beyond the cap with one more part. While the
-// line goes on, its last CR may turn out to belong to the line end.
-func (r *Reader) tooLong(part []byte, err error) bool {
-	length := len(r.long) + len(part)
-	switch {
-	case err == nil && len(part) == 1 && bytes.HasSuffix(r.long, []byte{'\r'}):
-		length -= 2
-	case err == nil:
-		length -= len(part) - len(trimEnd(part))
-	case errors.Is(err, bufio.ErrBufferFull) && bytes.HasSuffix(part, []byte{'\r'}):
-		length--
-	}
-	return length > r.limit
-}
-
-// skip drops the rest of a line that was too long.
-func (r *Reader) skip() {
-	for r.skipping {
-		_, err := r.r.ReadSlice('\n')
-		switch {
-		case err == nil:
-			r.skipping = false
-		case !errors.Is(err, bufio.ErrBufferFull):
-			r.skipping, r.err = false, err
-		}
-	}
+	return bytes.IndexByte(r.buf[r.from+r.looked:r.to], '\n') >= 0
 }
 
 func trimEnd(line []byte) []byte {
