@@ -255,7 +255,7 @@ func (l *link) introduce(ctx context.Context, next mcp.MethodHandler, method str
 		return nil, err
 	}
 	target := c.Server()
-	capabilities := offered(target.Capabilities)
+	capabilities := offered(target.Capabilities, c.Modern())
 	switch r := result.(type) {
 	case *mcp.InitializeResult:
 		r.Capabilities, r.Instructions = capabilities, target.Instructions

@@ -54,13 +54,18 @@ func utmost() *mcp.ServerCapabilities {
 	}
 }
 
-// offered are the target's capabilities that can be handed on.
-func offered(has *mcp.ServerCapabilities) *mcp.ServerCapabilities {
+// offered are the target's capabilities that can be handed on. To resources of a
+// target without handshake nobody can subscribe here.
+func offered(has *mcp.ServerCapabilities, modern bool) *mcp.ServerCapabilities {
 	if has == nil {
 		return &mcp.ServerCapabilities{}
 	}
+	resources := has.Resources
+	if resources != nil && modern {
+		resources = &mcp.ResourceCapabilities{ListChanged: resources.ListChanged}
+	}
 	return &mcp.ServerCapabilities{
-		Tools: has.Tools, Prompts: has.Prompts, Resources: has.Resources, Completions: has.Completions, Logging: has.Logging,
+		Tools: has.Tools, Prompts: has.Prompts, Resources: resources, Completions: has.Completions, Logging: has.Logging,
 	}
 }
 

@@ -161,3 +161,37 @@ func (s *served) awaitListener(t *testing.T) {
 	t.Helper()
 	require.Eventually(t, func() bool { return s.streams.Load() > 0 }, streamWait, streamTick)
 }
+
+func TestFrontTellsOfChangedResources(t *testing.T) {
+	for _, kind := range []string{"stateful", "sse", "modern"} {
+		for _, agent := range agentKinds {
+			t.Run(kind+agent[0]+" "+agent[1], func(t *testing.T) {
+				s := serveTarget(t, kind)
+				b := front(t, s.at)
+				cs, heard := b.talker(t, b.session(t), agent[0], agent[1])
+				offered := cs.InitializeResult().Capabilities.Resources.Subscribe
+				require.Equal(t, kind != "modern", offered)
+				if !offered {
+					return
+				}
+				require.NoError(t, cs.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "test:r"}))
+				if kind == "stateful" {
+					s.awaitListener(t)
+				}
+				// A newer agent's subscription is under way when Subscribe returns.
+				require.Eventually(t, func() bool {
+					require.NoError(t, s.ResourceUpdated(t.Context(), &mcp.ResourceUpdatedNotificationParams{URI: "test:r"}))
+					select {
+					case m := <-heard:
+						return m == "test:r"
+					default:
+						return false
+					}
+				}, streamWait, 20*streamTick)
+				if agent[1] == legacy {
+					require.NoError(t, cs.Unsubscribe(t.Context(), &mcp.UnsubscribeParams{URI: "test:r"}))
+				}
+			})
+		}
+	}
+}

@@ -61,9 +61,13 @@ func (b bench) mcpError(t *testing.T, s *Session, body string) string {
 
 const callTool = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"old_tool","arguments":{"k":"5ecret"}}}`
 
-// What is wrong with a target is said, the next call tries again, and the arrival
-// counts all the same.
-func TestATargetInTrouble(t *testing.T) {
+// trouble is an odd answer, and what the agent is told of it.
+type trouble struct {
+	answer func(http.ResponseWriter)
+	want   string
+}
+
+func troubles() map[string]trouble {
 	status := func(code int) func(http.ResponseWriter) {
 		return func(w http.ResponseWriter) { w.WriteHeader(code); _, _ = io.WriteString(w, "5ecret") }
 	}
@@ -71,10 +75,7 @@ func TestATargetInTrouble(t *testing.T) {
 		return func(w http.ResponseWriter) { w.Header().Set("Content-Type", kind); _, _ = io.WriteString(w, body) }
 	}
 	const odd = "cannot be understood: it broke off, or sent something that is not MCP"
-	rows := map[string]struct {
-		answer func(http.ResponseWriter)
-		want   string
-	}{
+	return map[string]trouble{
 		"unauthorized": {status(401), "refused the request with HTTP status 401: it may want a header with a key"},
 		"broken":       {status(500), "answered with HTTP status 500"},
 		"busy":         {status(503), "answered with HTTP status 503"},
@@ -91,7 +92,12 @@ func TestATargetInTrouble(t *testing.T) {
 		"redirects off": {func(w http.ResponseWriter) { w.Header().Set("Location", "/again"); w.WriteHeader(307) }, "redirects too often"},
 		"no object":     {text("application/json", `{"jsonrpc":"2.0","id":2,"result":["5ecret"]}`), "sent a result that is no object"},
 	}
-	for name, row := range rows {
+}
+
+// What is wrong with a target is said, the next call tries again, and the arrival
+// counts all the same.
+func TestATargetInTrouble(t *testing.T) {
+	for name, row := range troubles() {
 		for _, method := range []string{"initialize", "tools/call"} {
 			if name == "no object" && method == "initialize" {
 				continue // it has another id there
