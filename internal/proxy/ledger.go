@@ -12,13 +12,25 @@ type ledger struct {
 	mu   sync.Mutex
 	open map[string]*asked // nil: another request than an offer
 	owed map[string]int    // offers that were answered for the client
+	// Offers that have had their answer, until the id is used again: the latest
+	// ones, and those before.
+	settled, earlier map[string]struct{}
 }
+
+// Bounds of what is remembered of settled offers: how many, twice over, and how long
+// their ids are in bytes. Real ids have some forty.
+const (
+	maxSettled   = 2048
+	maxSettledID = 512
+)
 
 // maxOpen bounds the requests that wait for the client at one time, and its
 // answers that are owed. Further offers are answered "cancelled".
 const maxOpen = 1 << 16
 
-func newLedger() *ledger { return &ledger{open: map[string]*asked{}, owed: map[string]int{}} }
+func newLedger() *ledger {
+	return &ledger{open: map[string]*asked{}, owed: map[string]int{}, settled: map[string]struct{}{}}
+}
 
 // free says whether an offer with this id can be told apart from all others.
 func (l *ledger) free(id acp.ID) bool {
@@ -33,9 +45,40 @@ func (l *ledger) free(id acp.ID) bool {
 func (l *ledger) ask(id acp.ID, a *asked) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if key := id.Key(); l.open[key] == nil && len(l.open) < maxOpen {
+	key := id.Key()
+	delete(l.settled, key)
+	delete(l.earlier, key)
+	if l.open[key] == nil && len(l.open) < maxOpen {
 		l.open[key] = a
 	}
+}
+
+// settle notes that an offer was answered without the client.
+func (l *ledger) settle(id acp.ID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, open := l.open[id.Key()]; !open {
+		l.settleKey(id.Key())
+	}
+}
+
+// settleKey notes that an offer has its answer: another one is nobody's.
+func (l *ledger) settleKey(key string) {
+	if len(key) > maxSettledID {
+		return
+	}
+	if len(l.settled) >= maxSettled {
+		l.settled, l.earlier = map[string]struct{}{}, l.settled
+	}
+	l.settled[key] = struct{}{}
+}
+
+// isSettled says whether the latest request with an id was an offer and has its
+// answer.
+func (l *ledger) isSettled(key string) bool {
+	_, late := l.settled[key]
+	_, early := l.earlier[key]
+	return late || early
 }
 
 // answer takes an answer of the client. It is relayed if the agent waits for it.
@@ -50,8 +93,10 @@ func (l *ledger) answer(id acp.ID, forOffer bool) (a *asked, relay bool) {
 		}
 		return nil, false
 	}
-	delete(l.open, key)
-	return a, open || !forOffer
+	if delete(l.open, key); a != nil {
+		l.settleKey(key)
+	}
+	return a, open || !forOffer && !l.isSettled(key)
 }
 
 // cancel takes the open offers of a session. The client still owes an answer to each.
@@ -63,6 +108,7 @@ func (l *ledger) cancel(session string) (cancelled []*asked) {
 			cancelled = append(cancelled, a)
 			delete(l.open, key)
 			l.owed[key]++
+			l.settleKey(key)
 		}
 	}
 	return cancelled

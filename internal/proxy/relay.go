@@ -152,6 +152,7 @@ func (r *relay) offer(ctx context.Context, messages []acp.Message) (forClient bo
 		d.result.Decision, d.result.Stage = pipeline.Decision{Verdict: pipeline.Cancel, Reason: ReasonIDInUse}, nets.Stage
 	}
 	if answer := d.offer.Answer(d.result); answer != nil {
+		r.ledger.settle(d.offer.ID)
 		r.own(answer)
 		r.report.decided(d)
 		return false
