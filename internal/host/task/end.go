@@ -1,0 +1,171 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/kandev/assent/internal/host/dispatch"
+	"github.com/kandev/assent/internal/host/state"
+)
+
+// Outcome of a stop or an interrupt.
+type Outcome string
+
+// The outcomes. Both are a success.
+const (
+	OutcomeStopped    Outcome = "stopped"
+	OutcomeNotRunning Outcome = "not_running"
+)
+
+// Stop ends a task and every task below it for good, and waits for their agents.
+// Among sessions the direct parent alone may do this. [OutcomeNotRunning]: the
+// task had ended before; what is left below it is stopped nevertheless. After an
+// error it can be called again.
+func (s *Service) Stop(ctx context.Context, who Actor, id ID) (Outcome, error) {
+	if _, err := s.acts(who, id, dispatch.ScopeOperate, s.rules); err != nil {
+		return "", err
+	}
+	return s.stop(ctx, id, MaxDepth)
+}
+
+// stop ends a task first, so that nothing new comes below it, and then its
+// children. What is stored can be damaged, so the way down is bounded.
+func (s *Service) stop(ctx context.Context, id ID, levels int) (Outcome, error) {
+	outcome, err := s.stopOne(ctx, id)
+	errs := []error{err}
+	for _, child := range s.childrenOf(id) {
+		if levels > 1 {
+			_, err := s.stop(ctx, child, levels-1)
+			errs = append(errs, err)
+		}
+	}
+	return outcome, errors.Join(errs...)
+}
+
+func (s *Service) stopOne(ctx context.Context, id ID) (Outcome, error) {
+	leave, err := s.gates.enter(ctx, id)
+	if err != nil {
+		return "", fmt.Errorf("task: %w", err)
+	}
+	defer leave()
+	var outcome Outcome
+	t, err := s.change(ctx, id, func(n *node) error {
+		outcome = OutcomeNotRunning
+		if !n.task.State.Ended() {
+			outcome = OutcomeStopped
+			n.task.State, n.task.Instance = Stopped, ""
+		}
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	if t.State != Stopped {
+		return outcome, nil // it ended by itself
+	}
+	if err := s.runner.Stop(ctx, t); err != nil {
+		return outcome, fmt.Errorf("task: it is stopped for good, but its agent has not ended: stop it again: %w", err)
+	}
+	return outcome, nil
+}
+
+// childrenOf lists the children that are not forgotten.
+func (s *Service) childrenOf(id ID) []ID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(s.tasks[id].children), func(child ID) bool {
+		_, ok := s.tasks[child]
+		return !ok
+	})
+}
+
+// Interrupt cancels the turn of a task, which goes on to exist. Who may stop a
+// task may do this.
+func (s *Service) Interrupt(ctx context.Context, who Actor, id ID) (Outcome, error) {
+	if _, err := s.acts(who, id, dispatch.ScopeOperate, s.rules); err != nil {
+		return "", err
+	}
+	leave, err := s.gates.enter(ctx, id)
+	if err != nil {
+		return "", fmt.Errorf("task: %w", err)
+	}
+	defer leave()
+	t, err := s.Get(Host{}, id)
+	if err != nil || t.State.Ended() {
+		return OutcomeNotRunning, err
+	}
+	running, err := s.runner.Interrupt(ctx, t)
+	if err != nil {
+		return "", fmt.Errorf("task: the turn was not cancelled: %w", err)
+	}
+	if !running {
+		return OutcomeNotRunning, nil
+	}
+	return OutcomeStopped, nil
+}
+
+// Complete ends a task by its own session, with a summary of what was done:
+// [ErrEnded] when it has ended before, [ErrChildren] while a task below it has not.
+func (s *Service) Complete(ctx context.Context, who Actor, summary string) (Task, error) {
+	own, ok := who.(Session)
+	if !ok {
+		return Task{}, ErrForbidden
+	}
+	if _, err := s.acts(who, own.Task, dispatch.ScopeOperate, s.sees); err != nil {
+		return Task{}, err
+	}
+	if err := checkText("the summary", summary, MaxSummary); err != nil {
+		return Task{}, err
+	}
+	leave, err := s.gates.enter(ctx, own.Task)
+	if err != nil {
+		return Task{}, fmt.Errorf("task: %w", err)
+	}
+	defer leave()
+	return s.change(ctx, own.Task, func(n *node) error {
+		if n.task.State.Ended() {
+			return ErrEnded
+		}
+		if err := s.allEnded(ctx, n.children); err != nil {
+			return err
+		}
+		n.task.State, n.task.Summary, n.task.Instance = Completed, summary, ""
+		return nil
+	})
+}
+
+// allEnded reads what is stored of children that have not ended as far as is known.
+func (s *Service) allEnded(ctx context.Context, children []ID) error {
+	for _, id := range children {
+		n, err := s.fresh(ctx, id)
+		if err != nil {
+			return err
+		}
+		if !n.task.State.Ended() {
+			return ErrChildren
+		}
+	}
+	return nil
+}
+
+// fresh is a task that has ended, or else as it is stored. One that is forgotten
+// had ended.
+func (s *Service) fresh(ctx context.Context, id ID) (node, error) {
+	for read := false; ; read = true {
+		s.mu.Lock()
+		n, ok := s.tasks[id]
+		s.mu.Unlock()
+		if ok && n.task.State.Ended() || read {
+			return n, nil
+		}
+		err := s.mirror.Refresh(ctx, string(id))
+		if errors.Is(err, state.ErrNotFound) {
+			return node{task: Task{State: Stopped}}, nil
+		}
+		if err != nil {
+			return node{}, fmt.Errorf("task: %w", err)
+		}
+	}
+}
