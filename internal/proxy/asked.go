@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"sync"
 	"time"
 
 	"github.com/kandev/assent/internal/host/nets"
@@ -16,6 +17,35 @@ type asked struct {
 	offer   *acp.Offer // without what only its decision needed
 	tool    pipeline.Identity
 	since   time.Time
+
+	mu    sync.Mutex
+	told  bool   // that the client is asked
+	ended func() // reports the end, which came before that
+}
+
+// begun says that it was reported that the client is asked.
+func (a *asked) begun() {
+	a.mu.Lock()
+	a.told = true
+	ended := a.ended
+	a.mu.Unlock()
+	if ended != nil {
+		ended()
+	}
+}
+
+// end reports how it ended, but never before it was reported that it began. It waits
+// for nobody.
+func (a *asked) end(report func()) {
+	a.mu.Lock()
+	told := a.told
+	if !told {
+		a.ended = report
+	}
+	a.mu.Unlock()
+	if told {
+		report()
+	}
 }
 
 // maxAsked bounds what an open offer holds of its frame, in bytes. Of a larger one

@@ -3,6 +3,7 @@ package proxy
 import (
 	"errors"
 	"io"
+	"time"
 
 	"github.com/kandev/assent/pipeline/acp"
 )
@@ -73,19 +74,22 @@ func (r *relay) request(f acp.Frame, line []byte) {
 // cancel relays a session/cancel, and answers every open offer of the session
 // behind it: some agents wait for that answer for ever.
 func (r *relay) cancel(f acp.Frame, line []byte) {
-	var answers [][]byte
+	var cancelled []*asked
 	for _, session := range f.Sessions() {
 		r.turns.cancel(session)
-		for _, a := range r.ledger.cancel(session) {
-			answers = append(answers, (&acp.Offer{ID: a.id}).Cancelled())
-			r.report.cancelled(a)
-		}
+		cancelled = append(cancelled, r.ledger.cancel(session)...)
 	}
 	r.gate.fromClient(trimEnd(line), nil)
-	for _, a := range answers {
-		r.gate.own(a)
+	answers := make([][]byte, len(cancelled))
+	for n, a := range cancelled {
+		answers[n] = a.offer.Cancelled()
+		r.gate.own(answers[n])
 	}
 	r.agent.relay(line, answers...)
+	for _, a := range cancelled {
+		waited := time.Since(a.since)
+		a.end(func() { r.report.cancelled(a, waited) })
+	}
 }
 
 // answer handles the client's answer to a request of the agent.
@@ -96,9 +100,12 @@ func (r *relay) answer(f acp.Frame, line []byte) {
 		r.log.Debug("an answer of the client is for no open request and is dropped", "bytes", len(line))
 		return
 	}
-	if a != nil {
-		verdict, kind := r.answered(a, option, selected)
-		r.report.answered(a, verdict, kind)
+	if a == nil {
+		r.pass(line)
+		return
 	}
+	verdict, kind := r.answered(a, option, selected)
+	waited := time.Since(a.since)
 	r.pass(line)
+	a.end(func() { r.report.answered(a, verdict, kind, waited) }) // after the agent has it
 }

@@ -28,6 +28,7 @@ type relay struct {
 	maxLine  int
 
 	number     uint64      // of the last offer
+	waiting    decided     // the offer that is about to be relayed
 	unreadable atomic.Bool // a line of the client was no message
 }
 
@@ -51,9 +52,22 @@ func (r *relay) fromAgent(ctx context.Context, agent io.Reader) error {
 		if !r.takeAgent(ctx, line) {
 			line = nil
 		}
-		if r.client.relay(line, lines.Ready()) != nil {
+		err = r.client.relay(line, lines.Ready())
+		r.tellAsked() // after the client has it: the agent is waiting
+		if err != nil {
 			return errClientGone
 		}
+	}
+}
+
+// tellAsked reports the offer that was just relayed, if there is one.
+func (r *relay) tellAsked() {
+	if r.waiting.offer != nil {
+		r.report.decided(r.waiting)
+		if r.waiting.asked != nil {
+			r.waiting.asked.begun()
+		}
+		r.waiting = decided{}
 	}
 }
 
@@ -141,7 +155,7 @@ func (r *relay) offer(ctx context.Context, messages []acp.Message) (forClient bo
 	if d.offer.Reason == acp.ReasonUnreadable { // the client may read it
 		r.ledger.ask(d.offer.ID, nil)
 		d.result = d.offer.Decide(ctx, nil)
-		r.report.decided(d)
+		r.waiting = d
 		return true
 	}
 	d.injection, d.offer, d.result = r.gate.decide(ctx, messages, r.held(d.offer))
@@ -157,8 +171,9 @@ func (r *relay) offer(ctx context.Context, messages []acp.Message) (forClient bo
 		r.report.decided(d)
 		return false
 	}
-	r.ledger.ask(d.offer.ID, newAsked(d))
-	r.report.decided(d)
+	d.asked = newAsked(d)
+	r.ledger.ask(d.offer.ID, d.asked)
+	r.waiting = d
 	return true
 }
 

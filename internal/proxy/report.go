@@ -23,6 +23,7 @@ type decided struct {
 	injection *injection
 	offer     *acp.Offer
 	result    pipeline.Result
+	asked     *asked // nil for one that the client is not asked about, or that cannot be read
 }
 
 // reporter says what happened: to the log, to the audit file, and on stderr.
@@ -113,25 +114,25 @@ func (p *reporter) origin(session string, number uint64) audit.Origin {
 }
 
 // answered reports the client's answer to an offer.
-func (p *reporter) answered(a *asked, verdict pipeline.Verdict, kind string) {
+func (p *reporter) answered(a *asked, verdict pipeline.Verdict, kind string, waited time.Duration) {
 	reason := pending.ReasonSelected
 	if verdict == pipeline.Cancel {
 		reason = pending.ReasonCancelled
 	}
-	p.log.Info("answer", "offer", a.number, "verdict", verdict, "option_kind", pipeline.KnownKind(kind), "waited", time.Since(a.since))
-	p.answer(a, audit.Record{Verdict: verdict, Reason: reason, OptionKind: kind, By: byClient, Surface: clientSurface})
+	p.log.Info("answer", "offer", a.number, "verdict", verdict, "option_kind", pipeline.KnownKind(kind), "waited", waited)
+	p.answer(a, audit.Record{Verdict: verdict, Reason: reason, OptionKind: kind, By: byClient, Surface: clientSurface, Waited: waited})
 }
 
 // cancelled reports an open offer of a session that the client cancelled.
-func (p *reporter) cancelled(a *asked) {
-	p.log.Info("answer", "offer", a.number, "verdict", pipeline.Cancel, "waited", time.Since(a.since))
-	p.answer(a, audit.Record{Verdict: pipeline.Cancel, Reason: pending.ReasonSessionCancelled})
+func (p *reporter) cancelled(a *asked, waited time.Duration) {
+	p.log.Info("answer", "offer", a.number, "verdict", pipeline.Cancel, "waited", waited)
+	p.answer(a, audit.Record{Verdict: pipeline.Cancel, Reason: pending.ReasonSessionCancelled, Waited: waited})
 }
 
 func (p *reporter) answer(a *asked, r audit.Record) {
 	o := p.origin(a.session, a.number)
 	r.Event, r.Instance, r.Agent, r.Session, r.Request = audit.Answer, o.Instance, o.Agent, o.Session, o.Request
-	r.Tool, r.Waited = a.tool, time.Since(a.since)
+	r.Tool = a.tool
 	p.audit.Append(r)
 }
 
