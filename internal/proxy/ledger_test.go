@@ -72,21 +72,34 @@ type model struct {
 	requests, answers map[string]int
 	open              []question // at the client
 	offers            int        // that were asked by now
+	// The offers that wait for their answer, by id: their numbers, which are in the
+	// options.
+	waits map[string]int
 }
 
 // question is one that the client was asked.
 type question struct {
-	id    string
-	offer bool
+	id     string
+	offer  bool
+	number int // of an offer
 }
 
 // agentSays one line, and takes what comes of it.
 func (m *model) agentSays(t *rapid.T, id, line string, offer bool) {
 	m.requests[id]++
+	before := m.waits[id]
 	if m.relay.takeAgent(t.Context(), []byte(line)) {
-		m.open = append(m.open, question{id, offer})
+		m.open = append(m.open, question{id, offer, m.offers})
+		if offer {
+			m.waits[id] = m.offers
+		}
+		m.settle(t)
+		return
 	}
-	m.settle(t)
+	m.settle(t) // the answer is this one's
+	if before != 0 {
+		m.waits[id] = before
+	}
 }
 
 func (m *model) clientSays(t *rapid.T, line string) {
@@ -94,7 +107,8 @@ func (m *model) clientSays(t *rapid.T, line string) {
 	m.settle(t)
 }
 
-// settle reads what the agent was told.
+// settle reads what the agent was told. What selects an option is for the offer that
+// waits and has it.
 func (m *model) settle(t *rapid.T) {
 	m.relay.agent.writing.Lock()
 	m.relay.agent.drain()
@@ -105,10 +119,18 @@ func (m *model) settle(t *rapid.T) {
 		if f.Kind != acp.KindResponse {
 			continue
 		}
-		m.answers[f.ID.String()]++
-		require.LessOrEqual(t, m.answers[f.ID.String()], m.requests[f.ID.String()], "more answers than requests: %s", line)
+		id := f.ID.String()
+		m.answers[id]++
+		require.LessOrEqual(t, m.answers[id], m.requests[id], "more answers than requests: %s", line)
+		if option, selected, _ := f.Outcome(); selected && option != "never offered" {
+			require.Equal(t, optionOf(m.waits[id]), option, "the answer to another offer")
+		}
+		delete(m.waits, id)
 	}
 }
+
+// optionOf is the allowing option of an offer.
+func optionOf(number int) string { return fmt.Sprint("once-", number) }
 
 // opens says whether the client has a question with an id.
 func (m *model) opens(id string, offer bool) bool {
@@ -126,15 +148,15 @@ func (m *model) answer(t *rapid.T, at int) {
 	m.open = append(m.open[:at:at], m.open[at+1:]...)
 	line := resultLine(q.id, `{"content":"x"}`)
 	if q.offer {
-		line = answerOf(t, q.id)
+		line = answerOf(t, q.id, q.number)
 	}
 	m.clientSays(t, line)
 }
 
 // answerOf is some answer of a client to an offer.
-func answerOf(t *rapid.T, id string) string {
+func answerOf(t *rapid.T, id string, number int) string {
 	return rapid.SampledFrom([]string{
-		selectedLine(id, "once"), selectedLine(id, "no"), selectedLine(id, "never offered"), cancelledLine(id),
+		selectedLine(id, optionOf(number)), selectedLine(id, "never offered"), cancelledLine(id),
 		`{"jsonrpc":"2.0","id":` + id + `,"error":{"code":1}}` + "\n", resultLine(id, "{}"),
 	}).Draw(t, "answer")
 }
@@ -149,13 +171,14 @@ func TestOneAnswerPerOffer(t *testing.T) {
 		o := Options{ToClient: newSide(), Stderr: newSide(), Pipelines: pipelines, Dialects: set}
 		r, err := newRelay(t.Context(), o)
 		require.NoError(t, err)
-		m := &model{relay: r, agent: newSide(), requests: map[string]int{}, answers: map[string]int{}}
+		m := &model{relay: r, agent: newSide(), requests: map[string]int{}, answers: map[string]int{}, waits: map[string]int{}}
 		r.agent = newToAgent(m.agent)
 		t.Repeat(map[string]func(*rapid.T){
 			"offer": func(t *rapid.T) {
 				id := ids.Draw(t, "id")
 				m.offers++
-				m.agentSays(t, id, offerLine(id, sessions.Draw(t, "session"), "Bash"), true)
+				line := strings.Replace(offerLine(id, sessions.Draw(t, "session"), "Bash"), `"once"`, strconv.Quote(optionOf(m.offers)), 1)
+				m.agentSays(t, id, line, true)
 			},
 			"empty offer": func(t *rapid.T) {
 				id := ids.Draw(t, "id")
