@@ -145,3 +145,10 @@ func titles(tasks []Task) []string {
 type outsider struct{ Session }
 
 func name(who Actor) string { return fmt.Sprintf("%T%v", who, who) }
+
+// contextThatEnds has ended.
+func contextThatEnds(t *testing.T) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx, cancel
+}

@@ -31,17 +31,17 @@ func (s State) known() bool {
 // whoever shows them escapes them, and they are logged nowhere.
 type Task struct {
 	ID        ID        `json:"id"`
-	Parent    ID        `json:"parent,omitempty"` // none: it stands at the top
+	Parent    ID        `json:"parent,omitzero"` // none: it stands at the top
 	Title     string    `json:"title"`
 	State     State     `json:"state"`
-	Agent     string    `json:"agent,omitempty"`     // which configured agent works on it
-	Directory string    `json:"directory,omitempty"` // where
+	Agent     string    `json:"agent,omitzero"`     // which configured agent works on it
+	Directory string    `json:"directory,omitzero"` // where
 	Created   time.Time `json:"created"`
 	Updated   time.Time `json:"updated"`
-	Summary   string    `json:"summary,omitempty"`  // of what was done, by its session
-	Instance  string    `json:"instance,omitempty"` // the agent process that works on it
-	Session   string    `json:"session,omitempty"`  // the agent's name of its session, to resume it
+	Summary   string    `json:"summary,omitzero"`  // of what was done, by its session
+	Instance  string    `json:"instance,omitzero"` // the agent process that works on it
+	Session   string    `json:"session,omitzero"`  // the agent's name of its session, to resume it
 	// Resume says that it was running when the server ended; the host has not yet
 	// reported what became of it. It is not stored.
-	Resume bool `json:"resume,omitempty"`
+	Resume bool `json:"resume,omitzero"`
 }
