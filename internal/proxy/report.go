@@ -138,9 +138,9 @@ func (p *reporter) answer(a *asked, r audit.Record) {
 
 // fired reports a net.
 func (p *reporter) fired(f nets.Fired) {
-	o := p.origin(f.Session, f.Number)
+	o := p.origin(f.Session, 0)
 	p.audit.Append(audit.Record{
-		Event: audit.NetFired, Instance: o.Instance, Agent: o.Agent, Session: o.Session, Request: o.Request, Net: f.Net, Reason: f.Reason, Tool: f.Tool,
+		Event: audit.NetFired, Instance: o.Instance, Agent: o.Agent, Session: o.Session, Request: f.Request, Net: f.Net, Reason: f.Reason, Tool: f.Tool,
 	})
 	switch {
 	case f.Reason == nets.ReasonTripwireFired:
