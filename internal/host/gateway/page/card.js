@@ -18,7 +18,7 @@ export class Card {
     this.since = el("time", { datetime: record.offer.opened });
     this.shown = el("div", { class: "detail" });
     this.toggle = el("button", { class: "quiet", "aria-expanded": "false", click: () => this.switchDetail() }, "Arguments and changes ", el("kbd", {}, "d"));
-    this.answers = el("div", { class: "answers guarded" });
+    this.answers = el("div", { class: "answers guarded moved" });
     this.problem = el("p", { class: "problem" });
     this.node = el("article", { class: "card", tabindex: "0", "aria-labelledby": title },
       el("header", {}, el("h3", { id: title }, ...this.heading()), this.since),

@@ -41,7 +41,7 @@ export class Questions {
     this.open++;
     const title = `question-${this.records.size}-${question.id}`;
     const name = this.hooks.taskName(question.task);
-    record.answers = el("div", { class: "answers guarded" }, ...(this.hooks.mayAnswer() ? this.ways(record) : []));
+    record.answers = el("div", { class: "answers guarded moved" }, ...(this.hooks.mayAnswer() ? this.ways(record) : []));
     record.node = el("article", { class: "card question", tabindex: "0", "aria-labelledby": title },
       el("h3", { id: title }, name ? said(name) : question.task, " asks"),
       said(question.text, "pre"), record.answers, record.problem);

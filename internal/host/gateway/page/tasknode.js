@@ -31,7 +31,7 @@ export class TaskNode {
     this.cancel = act("task.cancel", "Cancel the turn", "The turn is cancelled");
     this.stop = act("task.stop", "Stop", "Stopped");
     this.child = el("button", { type: "button", click: () => this.hooks.child(this.task) }, "Start a child");
-    this.controls = el("div", { class: "controls guarded" }, this.prompt, this.cancel, this.stop, this.child);
+    this.controls = el("div", { class: "controls guarded moved" }, this.prompt, this.cancel, this.stop, this.child);
     return this.controls;
   }
 

@@ -47,7 +47,7 @@ func (b *browser) begin() {
 		return
 	}
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
-		chromedp.WSURLReadTimeout(2*time.Minute))
+		chromedp.WindowSize(1280, 900), chromedp.WSURLReadTimeout(2*time.Minute))
 	parent, endParent := chromedp.NewExecAllocator(context.Background(), opts...)
 	ctx, end := chromedp.NewContext(parent)
 	b.ctx, b.stop = ctx, func() {

@@ -80,16 +80,24 @@ func (w *window) run(statements string) {
 // patience is how long the page may take, on a machine with other things to do.
 const patience = 60 * time.Second
 
-// until waits until an expression is true.
+// until waits until an expression is true. While the page is loaded anew it asks again.
 func (w *window) until(expression string) {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.ctx, patience)
 	defer cancel()
-	wait := `new Promise((resolve) => { const look = () => (` + expression + `) ? resolve(true) : setTimeout(look, 20); look(); })`
-	_, err := chromedp.Run(ctx, chromedp.Evaluate[bool](wait, chromedp.EvalAwaitPromise))
-	if err != nil {
-		shown, _ := chromedp.Run(w.ctx, chromedp.Evaluate[string]("document.body.innerText"))
-		require.NoError(w, err, "%s never came true on a page that shows:\n%s", expression, shown)
+	wait := `new Promise((resolve) => {
+		const look = () => { try { if (` + expression + `) { resolve(true); return; } } catch { } setTimeout(look, 20); };
+		look();
+	})`
+	for {
+		_, err := chromedp.Run(ctx, chromedp.Evaluate[bool](wait, chromedp.EvalAwaitPromise))
+		if err == nil {
+			return
+		}
+		if ctx.Err() != nil {
+			shown, _ := chromedp.Run(w.ctx, chromedp.Evaluate[string]("document.body.innerText"))
+			require.NoError(w, err, "%s never came true on a page that shows:\n%s", expression, shown)
+		}
 	}
 }
 

@@ -1,0 +1,82 @@
+package pagetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestTasksAreATree(t *testing.T) {
+	s := begin(t)
+	s.state.Tasks = append([]task{{ID: "t3", Parent: "t1", Title: "Run the tests", State: "running"}}, s.state.Tasks...)
+	w := s.enter("s3cret")
+	w.until(`document.querySelectorAll("#tasks > li").length === 1`)
+	w.shows("#tasks > li > ul:last-child > li", "‹Run the tests› works")
+	w.shows("#tasks .instances", "claude: works")
+	s.tell("instance.changed", map[string]any{"instance": instance{ID: "i1", Task: "t1", Agent: "claude-acp", AgentName: "claude", State: "running"}})
+	w.shows("#tasks .instances", "no automatic approval: everything is asked")
+	s.tell("task.changed", map[string]any{"task": task{ID: "t3", Parent: "t1", Title: "Run the tests", State: "completed"}})
+	w.shows("#tasks > li > ul:last-child > li", "completed")
+}
+
+func TestATaskIsStartedPromptedAndStopped(t *testing.T) {
+	s := begin(t)
+	w := s.enter("s3cret")
+	w.click("#start summary")
+	w.click("#start-form [name=title]")
+	w.keys("Write the docs\r")
+	w.shows("#tasks > li:nth-child(2)", "Write the docs")
+	w.click("#tasks > li:nth-child(1) summary")
+	s.tell("task.text", map[string]any{"task": "t1", "text": "I begin", "from": "agent"})
+	w.shows("#tasks pre", "I begin")
+	controls := `!document.querySelector("#tasks .controls").classList.contains("moved")`
+	w.until(controls)
+	w.click("#tasks textarea")
+	w.keys("go on")
+	w.click("#tasks form button")
+	w.until(`document.querySelector("#tasks textarea").value === ""`)
+	w.until(controls)
+	w.run(`[...document.querySelectorAll("#tasks .controls > button")].find((b) => b.textContent === "Cancel the turn").click()`)
+	w.shows("#live", "The turn is cancelled")
+	w.run(`[...document.querySelectorAll("#tasks .controls > button")].find((b) => b.textContent === "Stop").click()`)
+	w.shows("#live", "Stopped")
+	assert.Equal(t, []string{"task.prompt t1 go on", "task.cancel t1", "task.stop t1"}, s.requests())
+	w.run(`[...document.querySelectorAll("#tasks .controls > button")].find((b) => b.textContent === "Start a child").click()`)
+	w.shows("#start-parent", "Child of ‹Mend the build›")
+	w.until(`document.activeElement.name === "title"`)
+}
+
+func TestQuestionsAreAnswered(t *testing.T) {
+	s := begin(t)
+	w := s.enter("s3cret")
+	for _, q := range []question{
+		{ID: "q1", Task: "t1", Text: "Which branch?", Options: []string{"main", "next"}, Opened: time.Now()},
+		{ID: "q2", Task: "t1", Text: "Which name?", Opened: time.Now()},
+	} {
+		s.tell("question.opened", map[string]any{"question": q})
+	}
+	w.shows("#questions .card:nth-child(2)", "Which name?")
+	w.settled("#questions .card:nth-child(2)")
+	assert.Equal(t, "(2) assent", eval[string](w, "document.title"))
+	w.click("#questions .card:nth-child(1) .answer:nth-child(2)")
+	w.shows("#questions .card:nth-child(1)", "Answered, by")
+	w.click("#questions .card:nth-child(2) textarea")
+	w.keys("release-2")
+	w.settled("#questions .card:nth-child(2)")
+	w.click("#questions .card:nth-child(2) form button")
+	w.shows("#questions .card:nth-child(2)", "Answered, by")
+	assert.Equal(t, []string{"question.answer q1 next", "question.answer q2 release-2"}, s.requests())
+	w.shows("#questions-count", "")
+	w.until(`document.title === "assent"`)
+}
+
+func TestAutomaticDecisionsAreLogged(t *testing.T) {
+	s := begin(t)
+	s.state.Decisions = []decision{{Task: "t1", Stage: "option", Reason: "injected_mcp", Verdict: "select", Kind: "allow_once", Tool: "list_tasks", Server: "kandev", Time: time.Now()}}
+	w := s.enter("s3cret")
+	w.shows("#journal", "Allow once: Call list_tasks of kandev")
+	s.tell("net", map[string]any{"net": "tripwire", "reason": "tripwire_fired", "task": "t1"})
+	w.shows("#journal li:first-child", "an approved call never arrived at the endpoint")
+	w.shows("#journal li:nth-child(2)", "approved for this one call")
+}
