@@ -20,9 +20,9 @@ export class Card {
     this.toggle = el("button", { class: "quiet", "aria-expanded": "false", click: () => this.switchDetail() }, "Arguments and changes ", el("kbd", {}, "d"));
     this.answers = el("div", { class: "answers guarded moved" });
     this.problem = el("p", { class: "problem" });
-    this.node = el("article", { class: "card", tabindex: "0", "aria-labelledby": title },
+    this.node = el("article", { class: "card", tabindex: "0", "aria-labelledby": title, "aria-describedby": `${title}-facts` },
       el("header", {}, el("h3", { id: title }, ...this.heading()), this.since),
-      this.facts(), this.why(), this.toggle, this.shown, this.answers, this.problem);
+      this.facts(`${title}-facts`), this.why(), this.toggle, this.shown, this.answers, this.problem);
     this.tick();
     this.update();
   }
@@ -33,9 +33,9 @@ export class Card {
   }
 
   // facts are what is known of the action. The agent wrote all but server and tool.
-  facts() {
+  facts(id) {
     const { action, task, agent } = this.record.offer;
-    const list = el("dl", { class: "facts" });
+    const list = el("dl", { class: "facts", id });
     const add = (name, value) => value && list.append(el("div", {}, el("dt", {}, name), el("dd", {}, value)));
     const words = (name, text) => text && add(name, said(text, "code"));
     words("Command", action.command);
@@ -101,7 +101,7 @@ export class Card {
   buttons() {
     const buttons = this.options.map((option, i) => this.button(option, i < 9 ? String(i + 1) : ""));
     buttons.push(el("button", { class: "answer cancel", click: (event) => this.answer(event, { choice: "cancel" }) },
-      el("kbd", {}, "0"), el("span", { class: "word" }, "Neither"), el("span", { class: "reach" }, "cancelled; many agents end their turn")));
+      el("kbd", {}, "0"), el("span", { class: "word" }, "Neither"), el("span", { class: "reach" }, "cancelled; the turn may end")));
     return buttons;
   }
 

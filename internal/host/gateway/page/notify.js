@@ -24,7 +24,7 @@ export class Notifier {
 
   update() {
     show(this.button, this.possible());
-    this.button.textContent = this.on ? "No notifications any more" : "Notify me of new requests";
+    this.button.textContent = this.on ? "Do not notify me" : "Notify me";
   }
 
   // tell notifies of how many wait, when nobody looks at the page.

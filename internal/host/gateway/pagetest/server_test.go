@@ -31,25 +31,36 @@ func TestTheServerRestarts(t *testing.T) {
 	assert.Equal(t, []string{"cancelled", "yes"}, s.answered())
 }
 
-// A connection that breaks is made again, and catches up.
+// A connection that breaks is made again, and catches up with what it missed.
 func TestReconnects(t *testing.T) {
 	s := begin(t)
 	w := s.enter("s3cret")
-	gone, stays := s.ask(shell("make")), s.ask(shell("make install"))
+	gone := s.ask(shell("make"))
+	s.ask(shell("make install"))
 	w.until(`document.querySelectorAll(".card").length === 2`)
-	s.gateway.DropToken("desk") // the connection ends; the token is as good as before
-	w.until(`!document.getElementById("door").hidden`)
-	w.shows("#token-problem", "The token was deleted")
+	s.disconnect()
+	w.shows("#connection", "Not connected: the next try is in")
 	require.NoError(t, s.store.Resolve(gone, answer{Choice: "deny"}.pending(), someone))
-	w.run(`document.getElementById("token").focus()`)
-	w.keys("http://" + s.address + "/#token=s3cret\r")
+	s.ask(shell("make clean"))
+	s.connect()
 	w.connected()
 	w.shows(".card", "It ended while this page was not connected")
+	w.shows(".card:nth-child(3)", "make clean")
 	w.settled(".card:nth-child(2)")
-	w.click(".card:nth-child(2) .reject_once")
-	w.shows(".card:nth-child(2)", "Answered: Reject once, by you")
-	assert.Equal(t, stays.Session, gone.Session)
-	assert.Equal(t, []string{"no", "no"}, s.answered())
+	w.click(".card:nth-child(2) .allow_once")
+	w.shows(".card:nth-child(2)", "Answered: Allow once, by you")
+	assert.Equal(t, []string{"no", "yes"}, s.answered())
+}
+
+func TestADeletedTokenIsAskedForAnew(t *testing.T) {
+	s := begin(t)
+	w := s.enter("s3cret")
+	s.gateway.DropToken("desk")
+	w.shows("#token-problem", "The token was deleted")
+	assert.Zero(t, eval[int](w, "sessionStorage.length"))
+	w.until(`document.activeElement.id === "token"`)
+	w.keys("http://" + s.address + "/#token=phone\r") // the whole address does, too
+	w.shows("#connection", "Connected as phone")
 }
 
 func TestTheTokenLeavesTheAddress(t *testing.T) {

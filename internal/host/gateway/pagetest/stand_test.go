@@ -69,13 +69,19 @@ func (s *stand) Find(secret string) (dispatch.Person, bool) {
 // up starts a run of the daemon.
 func (s *stand) up() {
 	s.Helper()
+	s.run++
+	s.state.Server = fmt.Sprintf("run-%d", s.run)
+	s.store = pending.New(pending.Config{MaxOpenPerInstance: 20000})
+	s.store.Attach(pending.Scope{})
+	s.connect()
+}
+
+// connect opens the gateway on the address of the stand.
+func (s *stand) connect() {
+	s.Helper()
 	listener, err := net.Listen("tcp", s.address)
 	require.NoError(s, err)
-	s.run++
 	s.address = listener.Addr().String()
-	s.state.Server = fmt.Sprintf("run-%d", s.run)
-	s.store = pending.New(pending.Config{})
-	s.store.Attach(pending.Scope{})
 	d := dispatch.New(s.log.Logger())
 	s.actions(d)
 	s.gateway, err = gateway.Open(gateway.Options{
@@ -109,12 +115,18 @@ func (s *stand) tell(name string, payload any) {
 // down ends the run. Clients hear nothing of its offers any more.
 func (s *stand) down() {
 	s.Helper()
+	s.disconnect()
+	s.store.Close()
+}
+
+// disconnect closes the gateway alone.
+func (s *stand) disconnect() {
+	s.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	require.NoError(s, s.gateway.Shutdown(ctx))
 	s.stop()
 	<-s.told
-	s.store.Close()
 }
 
 // ask registers an offer of a session and returns its key.
