@@ -21,6 +21,8 @@ import (
 type commands struct {
 	Run     runCommand     `cmd:"" help:"Run one agent in this terminal and answer its permission requests."`
 	Proxy   proxyCommand   `cmd:"" help:"Stand between an ACP client, such as an editor, and its agent."`
+	Serve   serveCommand   `cmd:"" help:"Run agents for tasks, with a page where people answer."`
+	Token   tokenCommand   `cmd:"" help:"Manage who may connect to serve."`
 	Replay  replayCommand  `cmd:"" help:"Send recorded traffic through the pipeline and show each decision."`
 	Check   checkCommand   `cmd:"" help:"Run case files and compare each decision with what the case wants."`
 	Audit   auditCommand   `cmd:"" help:"Read audit files: what was decided, by whom, and why."`

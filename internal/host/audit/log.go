@@ -144,6 +144,14 @@ func newRun() string {
 	return hex.EncodeToString(b[:])
 }
 
+// Run names this run of the host, as the records of the log do; empty without a log.
+func (l *Log) Run() string {
+	if l == nil {
+		return ""
+	}
+	return l.run
+}
+
 // Append adds a record. It never waits for the disk and never fails: a record
 // that cannot be kept is counted, reported and marked in the file.
 func (l *Log) Append(r Record) {

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/kandev/assent/internal/console"
+	"github.com/kandev/assent/internal/host/serve"
+	"github.com/kandev/assent/wiring/hostfx"
+)
+
+// serveFlags say which configuration counts. Flags win over the file.
+type serveFlags struct {
+	Config    string `help:"Configuration file in TOML: agents, certificate, webhook and more." placeholder:"FILE" type:"path"`
+	Data      string `help:"Folder for state, audit and the control socket. Otherwise one in your home." placeholder:"DIR" type:"path"`
+	NATS      string `name:"nats" help:"Keep the state in this NATS cluster and not in the data folder." placeholder:"URL"`
+	NATSCreds string `name:"nats-creds" help:"Credentials file for the NATS cluster." placeholder:"FILE" type:"path"`
+}
+
+// read reads the file and lays the flags over it. Name is that of the data folder.
+func (f *serveFlags) read(name string) (c serve.Config, err error) {
+	if f.Config != "" {
+		if c, err = serve.ReadConfig(f.Config); err != nil {
+			return c, console.Usage(err.Error(), "")
+		}
+	}
+	for _, v := range []struct {
+		to   *string
+		flag string
+	}{{&c.Data, f.Data}, {&c.NATS.URL, f.NATS}, {&c.NATS.Creds, f.NATSCreds}} {
+		if v.flag != "" {
+			*v.to = v.flag
+		}
+	}
+	if c.Data == "" {
+		c.Data, err = serve.DefaultData(name)
+	}
+	return c, err
+}
+
+// serveCommand runs the daemon.
+type serveCommand struct {
+	serveFlags
+	Listen   string `help:"Host and port to listen at. Otherwise 127.0.0.1:8421." placeholder:"ADDR"`
+	Insecure bool   `help:"Allow to listen beyond the loopback without TLS: something in front has to encrypt."`
+	Demo     bool   `help:"Run the bundled demo agent, which asks for something at once."`
+}
+
+// Help is shown by --help.
+func (*serveCommand) Help() string {
+	return `Examples:
+  assent serve --demo
+  assent serve --config /etc/assent/serve.toml
+  assent serve --data /var/lib/assent --listen 127.0.0.1:9000 --config serve.toml
+
+It prints where the page is. SIGTERM and Ctrl-C end it gracefully.`
+}
+
+// demoPrompt is what the demo agent is told first: one call that is approved by
+// itself, and one that waits for an answer.
+const demoPrompt = `plan "Look at the page of assent" shell`
+
+// Run is the command.
+func (c *serveCommand) Run(a *app) error {
+	name, prompt := "assent", ""
+	if c.Demo {
+		name, prompt = "assent-demo", demoPrompt
+	}
+	config, err := c.read(name)
+	if err != nil {
+		return err
+	}
+	if c.Listen != "" {
+		config.Listen = c.Listen
+	}
+	config.Insecure = config.Insecure || c.Insecure
+	if c.Demo {
+		demo, err := demoCommand()
+		if err != nil {
+			return err
+		}
+		config.AddDemo(demo)
+	}
+	if err := config.Ready(); err != nil {
+		return console.Usage(err.Error(), "")
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // the next signal ends the program at once
+	settings := hostfx.Settings{Config: config, Logger: a.Logger, Version: hostVersion()}
+	if err := hostfx.Run(ctx, settings, console.Output{File: a.Stdout}, prompt); err != nil {
+		return console.Failed(err, "")
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/kandev/assent/internal/host/audit"
+	"github.com/kandev/assent/internal/host/dispatch"
+	"github.com/kandev/assent/internal/host/pending"
+)
+
+type auditPayload struct {
+	Limit int    `json:"limit,omitempty" jsonschema:"at most this many records, up to 1000; 100 without it"`
+	After string `json:"after,omitempty" jsonschema:"only records after this time, in RFC 3339, as a record has it"`
+}
+
+const (
+	defaultRecords = 100
+	maxRecords     = 1000
+	maxTail        = 2 << 20 // bytes of the file's end that are looked at
+)
+
+// auditTail gives the last records of the file. What is older than its last part is
+// for `assent audit`.
+func (s *Server) auditTail(_ context.Context, o dispatch.Origin, in auditPayload) (any, error) {
+	var after time.Time
+	if in.After != "" {
+		var err error
+		if after, err = time.Parse(time.RFC3339Nano, in.After); err != nil {
+			return nil, &dispatch.Error{Code: dispatch.CodeInvalidPayload, Message: "after is no time in RFC 3339"}
+		}
+	}
+	limit := in.Limit
+	if limit <= 0 || limit > maxRecords {
+		limit = defaultRecords
+	}
+	text, err := tail(s.auditFile, maxTail)
+	if err != nil {
+		return nil, err
+	}
+	visible := s.auditVisible(o)
+	records := []jsontext.Value{}
+	lines := bytes.Split(text, []byte("\n"))
+	for _, line := range slices.Backward(lines) {
+		if len(records) == limit {
+			break
+		}
+		if r, err := audit.Parse(line); err == nil && r.Time.After(after) && visible(&r) {
+			records = append(records, jsontext.Value(line))
+		}
+	}
+	slices.Reverse(records)
+	return map[string]any{"records": records}, nil
+}
+
+// auditVisible says which records somebody may see. Records name instances of a run
+// and no tasks, so that a limited token sees those of this run.
+func (s *Server) auditVisible(o dispatch.Origin) func(*audit.Record) bool {
+	p, ok := o.Person()
+	if !ok || p.Tasks == nil {
+		return func(*audit.Record) bool { return true }
+	}
+	visible := s.visible(actor(o), "")
+	return func(r *audit.Record) bool {
+		of, known := s.runner.owner(pending.InstanceID(r.Instance))
+		return known && r.Run == s.audit.Run() && visible(of)
+	}
+}
+
+// tail reads the last bytes of a file, from the beginning of a line.
+func tail(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) || path == "" {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return nil, err
+	}
+	from := max(0, size-most)
+	text, err := io.ReadAll(io.NewSectionReader(f, from, size-from))
+	if err != nil || from == 0 {
+		return text, err
+	}
+	_, text, _ = bytes.Cut(text, []byte("\n"))
+	return text, nil
+}

@@ -1,0 +1,293 @@
+package serve
+
+import (
+	"bytes"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/kandev/assent/internal/host/config"
+	"github.com/kandev/assent/internal/host/gateway"
+	"github.com/kandev/assent/internal/host/pending"
+	"github.com/kandev/assent/internal/host/process"
+)
+
+// Config is the configuration file of the daemon. Flags win over it.
+type Config struct {
+	// Listen is host and port; empty means [DefaultListen].
+	Listen string `toml:"listen"`
+	// Insecure allows to listen beyond the loopback without TLS.
+	Insecure bool `toml:"insecure"`
+	// Data is the folder for state, audit and the control socket.
+	Data string `toml:"data"`
+	// Hosts and Origins that are accepted beyond the loopback's own.
+	Hosts   []string `toml:"hosts"`
+	Origins []string `toml:"origins"`
+	// DefaultAgent is the agent of tasks that name none; empty means the only one.
+	DefaultAgent string `toml:"default_agent"`
+
+	TLS     TLS              `toml:"tls"`
+	NATS    NATS             `toml:"nats"`
+	Agents  map[string]Agent `toml:"agents"`
+	Webhook Webhook          `toml:"webhook"`
+	Offers  Offers           `toml:"offers"`
+}
+
+// DefaultListen is where the daemon listens unless told otherwise.
+const DefaultListen = "127.0.0.1:8421"
+
+// TLS names the files of a certificate and its key, in PEM.
+type TLS struct {
+	Cert string `toml:"cert"`
+	Key  string `toml:"key"`
+}
+
+// NATS is an external cluster for the state, in place of the embedded server.
+type NATS struct {
+	URL   string `toml:"url"` // can hold a password
+	Creds string `toml:"creds"`
+}
+
+// Agent is one agent that tasks can have.
+type Agent struct {
+	// ID is the agent's id, such as "claude-acp": its dialect.
+	ID string `toml:"id"`
+	// Command is the program and its arguments.
+	Command []string `toml:"command"`
+	// Env is added to the daemon's environment. It can hold secrets.
+	Env map[string]string `toml:"env"`
+	// Directory that it works in, unless the task says otherwise; empty means that
+	// of the daemon.
+	Directory string `toml:"directory"`
+	// AutoApprove is blanket approval.
+	AutoApprove bool `toml:"auto_approve"`
+	// MCP are servers of the user, by their names: their URLs, which can hold secrets.
+	MCP map[string]string `toml:"mcp"`
+}
+
+// Webhook is told of new offers.
+type Webhook struct {
+	URL string `toml:"url"` // can hold a secret
+	// SecretEnv names the environment variable with the key of the signatures.
+	SecretEnv string `toml:"secret_env"`
+}
+
+// Offers says how long offers wait.
+type Offers struct {
+	// Expiry after which an offer gets the outcome; 0 means never.
+	Expiry Duration `toml:"expiry"`
+	// Outcome of expired offers: "cancel", or "reject" like a denial.
+	Outcome string `toml:"outcome"`
+	// NoSurfaceAfter is how long an offer waits while nothing was ever connected
+	// that could show it; 0 means [pending.DefaultUnseen], below zero for ever.
+	NoSurfaceAfter Duration `toml:"no_surface_after"`
+}
+
+// Duration is written like "90s" or "2h".
+type Duration time.Duration
+
+// UnmarshalText reads it.
+func (d *Duration) UnmarshalText(text []byte) error {
+	parsed, err := time.ParseDuration(string(text))
+	if err != nil {
+		return errors.New(`write a duration like "90s" or "2h"`)
+	}
+	*d = Duration(parsed)
+	return nil
+}
+
+// ReadConfig reads a configuration file. Unknown keys are errors, and errors name
+// the line. They quote no value.
+func ReadConfig(path string) (Config, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Config{}, err
+	}
+	var c Config
+	decoder := toml.NewDecoder(bytes.NewReader(text))
+	err = decoder.DisallowUnknownFields().Decode(&c)
+	strict, unknown := errors.AsType[*toml.StrictMissingError](err)
+	wrong, unreadable := errors.AsType[*toml.DecodeError](err)
+	switch {
+	case unknown:
+		first := strict.Errors[0]
+		row, _ := first.Position()
+		return Config{}, fmt.Errorf("%s:%d: there is no setting %q", path, row, strings.Join(first.Key(), "."))
+	case unreadable:
+		row, _ := wrong.Position()
+		return Config{}, fmt.Errorf("%s:%d: %s", path, row, reasonOf(wrong))
+	case err != nil: // it could quote the file
+		return Config{}, fmt.Errorf("%s: it is no TOML of the expected form", path)
+	}
+	if err := c.Check(); err != nil {
+		return Config{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return c, nil
+}
+
+// reasonOf says what is wrong with a line, without its text.
+func reasonOf(err *toml.DecodeError) string {
+	if key := err.Key(); len(key) > 0 {
+		return fmt.Sprintf("the value of %q is not of the expected form", strings.Join(key, "."))
+	}
+	return "this is no TOML"
+}
+
+// Check says what is wrong with a configuration, in words of its keys.
+func (c *Config) Check() error {
+	if c.Listen != "" {
+		if err := gateway.CheckListen(c.Listen, c.TLS.Cert != "", c.Insecure); err != nil {
+			return errors.New(strings.TrimPrefix(err.Error(), "gateway: "))
+		}
+	}
+	switch {
+	case (c.TLS.Cert == "") != (c.TLS.Key == ""):
+		return errors.New("tls: cert and key come together")
+	case c.NATS.Creds != "" && c.NATS.URL == "":
+		return errors.New("nats: creds need a url: the embedded server takes no credentials")
+	case !slices.Contains([]string{"", "cancel", "reject"}, c.Offers.Outcome):
+		return errors.New(`offers: outcome is "cancel" or "reject"`)
+	case c.Offers.Expiry < 0:
+		return errors.New("offers: expiry is below zero: leave it out for offers that never expire")
+	}
+	if err := c.Webhook.check(); err != nil {
+		return fmt.Errorf("webhook: %w", err)
+	}
+	for name, a := range c.Agents {
+		if err := a.check(); err != nil {
+			return fmt.Errorf("agents.%s: %w", name, err)
+		}
+	}
+	if _, known := c.Agents[c.DefaultAgent]; c.DefaultAgent != "" && !known {
+		return errors.New("default_agent: there is no agent of that name")
+	}
+	return nil
+}
+
+// Ready is Check for a server that is to run: it needs an agent.
+func (c *Config) Ready() error {
+	if len(c.Agents) == 0 {
+		return errors.New("no agent is configured: name one in a file and give it with --config, or try --demo")
+	}
+	return c.Check()
+}
+
+// demoAgent is the name of the bundled agent.
+const demoAgent = "demo"
+
+// AddDemo adds the bundled agent, as the default. What it asks for waits until
+// somebody has found the page.
+func (c *Config) AddDemo(command process.Command) {
+	agents := maps.Clone(c.Agents)
+	if agents == nil {
+		agents = map[string]Agent{}
+	}
+	agents[demoAgent] = Agent{ID: "claude-acp", Command: append([]string{command.Path}, command.Args...)}
+	c.Agents, c.DefaultAgent, c.Offers.NoSurfaceAfter = agents, demoAgent, -1
+}
+
+func (w Webhook) check() error {
+	if w.URL == "" {
+		if w.SecretEnv != "" {
+			return errors.New("secret_env needs a url")
+		}
+		return nil
+	}
+	u, err := url.Parse(w.URL)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
+		return errors.New("url is no http or https URL")
+	case w.SecretEnv == "":
+		return errors.New("secret_env is missing: name the environment variable with the key that calls are signed with")
+	}
+	return nil
+}
+
+func (a *Agent) check() error {
+	if len(a.Command) == 0 || a.Command[0] == "" {
+		return errors.New(`command is missing: the program and its arguments, as in ["claude-agent-acp"]`)
+	}
+	if a.Directory != "" && !filepath.IsAbs(a.Directory) {
+		return errors.New("directory is no absolute path")
+	}
+	for name := range a.Env {
+		if name == "" || strings.ContainsAny(name, "=\x00") {
+			return errors.New("env: a name of a variable is empty or has a = in it")
+		}
+	}
+	if _, err := a.settings().NewInstanceConfig(config.InstanceOverrides{}); err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "config: "))
+	}
+	return nil
+}
+
+// settings are those of the agent's instances.
+func (a *Agent) settings() config.Config {
+	c := config.Config{Agent: a.ID, AutoApprovePermissions: a.AutoApprove}
+	for _, name := range slices.Sorted(maps.Keys(a.MCP)) {
+		kind := config.TypeHTTP
+		if strings.HasSuffix(a.MCP[name], "/sse") {
+			kind = config.TypeSSE
+		}
+		c.MCPServers = append(c.MCPServers, config.MCPServer{Name: name, Type: kind, URL: a.MCP[name]})
+	}
+	return c
+}
+
+// environment is the daemon's with what the agent adds; nil where it adds nothing.
+func (a *Agent) environment() []string {
+	if len(a.Env) == 0 {
+		return nil
+	}
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		_, replaced := a.Env[name]
+		return replaced
+	})
+	for _, name := range slices.Sorted(maps.Keys(a.Env)) {
+		env = append(env, name+"="+a.Env[name])
+	}
+	return env
+}
+
+// agent finds the agent of a task by its name; the empty name means the default.
+func (c *Config) agent(name string) (string, Agent, bool) {
+	if name == "" {
+		name = c.DefaultAgent
+	}
+	if name == "" && len(c.Agents) == 1 {
+		for name = range c.Agents {
+		}
+	}
+	a, ok := c.Agents[name]
+	return name, a, ok
+}
+
+// certificate reads the files; nil without any.
+func (t TLS) certificate() (*tls.Config, error) {
+	if t.Cert == "" {
+		return nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
+	if err != nil {
+		return nil, fmt.Errorf("tls: %w", err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+}
+
+// pending is what the store of offers is made with.
+func (o Offers) pending() pending.Config {
+	return pending.Config{
+		Unseen: time.Duration(o.NoSurfaceAfter),
+		Expiry: pending.Expiry{After: time.Duration(o.Expiry), Reject: o.Outcome == "reject"},
+	}
+}

@@ -1,0 +1,182 @@
+package serve
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/kandev/assent/internal/host/dispatch"
+	"github.com/kandev/assent/internal/host/token"
+)
+
+// controlName is the socket in the data folder. Whoever may enter the folder may
+// manage tokens: it is for its owner alone.
+const controlName = "control.sock"
+
+const (
+	controlTimeout = 20 * time.Second
+	maxControl     = 1 << 20 // bytes of a request or an answer
+)
+
+// TokenRequest is one command about tokens: create, list or delete.
+type TokenRequest struct {
+	Command string   `json:"command"`
+	Name    string   `json:"name,omitempty"`
+	Scopes  []string `json:"scopes,omitempty"`
+	Tasks   []string `json:"tasks,omitempty"` // empty: all
+}
+
+// TokenAnswer is what came of it.
+type TokenAnswer struct {
+	// Secret of a token that was created. It is shown once.
+	Secret string `json:"secret,omitempty"`
+	// Page is where the page is, if the server runs.
+	Page   string      `json:"page,omitempty"`
+	Tokens []TokenInfo `json:"tokens,omitempty"`
+	Error  string      `json:"error,omitempty"`
+}
+
+// TokenInfo describes a token.
+type TokenInfo struct {
+	Name    string          `json:"name"`
+	Scopes  dispatch.Scopes `json:"scopes"`
+	Tasks   []string        `json:"tasks,omitempty"`
+	Created time.Time       `json:"created"`
+}
+
+// ManageTokens does what a request says. Deleted is told which token is gone; it may
+// be nil.
+func ManageTokens(ctx context.Context, tokens *token.Store, r TokenRequest, deleted func(name string)) TokenAnswer {
+	var a TokenAnswer
+	var err error
+	switch r.Command {
+	case "create":
+		var tasks []string
+		if len(r.Tasks) > 0 {
+			tasks = r.Tasks
+		}
+		a.Secret, _, err = tokens.Create(ctx, r.Name, r.Scopes, tasks)
+	case "list":
+		for _, t := range tokens.List() {
+			a.Tokens = append(a.Tokens, TokenInfo{t.Name, t.Scopes, t.Tasks, t.Created})
+		}
+	case "delete":
+		if err = tokens.Delete(ctx, r.Name); err == nil && deleted != nil {
+			deleted(r.Name)
+		}
+	default:
+		err = errors.New("there is no such command")
+	}
+	if err != nil {
+		a.Error = err.Error()
+	}
+	return a
+}
+
+// control serves token commands on the socket in the data folder.
+type control struct {
+	listener net.Listener
+	handle   func(context.Context, TokenRequest) TokenAnswer
+	ctx      context.Context
+	cancel   context.CancelFunc
+	running  sync.WaitGroup
+}
+
+// ErrInUse says that another server uses the data folder.
+var ErrInUse = errors.New("another server uses this data folder: stop it, or choose another folder with --data")
+
+// openControl listens. A socket that nobody answers at is left from a server that
+// was killed.
+func openControl(dir string, handle func(context.Context, TokenRequest) TokenAnswer) (*control, error) {
+	path := filepath.Join(dir, controlName)
+	if conn, err := net.Dial("unix", path); err == nil {
+		_ = conn.Close()
+		return nil, ErrInUse
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("the control socket: %w", err)
+	}
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("the control socket: %w (is the path of the data folder longer than a socket's may be?)", err)
+	}
+	c := &control{listener: listener, handle: handle}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	c.running.Go(c.accept)
+	return c, nil
+}
+
+func (c *control) accept() {
+	for {
+		conn, err := c.listener.Accept()
+		if err != nil {
+			return
+		}
+		c.running.Go(func() { c.serve(conn) })
+	}
+}
+
+// serve answers one request: one line each.
+func (c *control) serve(conn net.Conn) {
+	defer func() { _ = conn.Close() }()
+	defer context.AfterFunc(c.ctx, func() { _ = conn.Close() })()
+	_ = conn.SetDeadline(time.Now().Add(controlTimeout))
+	var r TokenRequest
+	if err := readLine(conn, &r); err != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, controlTimeout)
+	defer cancel()
+	_ = writeLine(conn, c.handle(ctx, r))
+}
+
+func (c *control) close() {
+	c.cancel()
+	_ = c.listener.Close() // it removes the socket
+	c.running.Wait()
+}
+
+func readLine(r io.Reader, into any) error {
+	line, err := bufio.NewReader(io.LimitReader(r, maxControl)).ReadBytes('\n')
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(line, into, json.RejectUnknownMembers(true))
+}
+
+func writeLine(w io.Writer, value any) error {
+	line, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(line, '\n'))
+	return err
+}
+
+// AskControl sends a token command to the server that uses a data folder; false when
+// none runs there.
+func AskControl(ctx context.Context, dir string, r TokenRequest) (a TokenAnswer, running bool, err error) {
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "unix", filepath.Join(dir, controlName))
+	if err != nil {
+		return TokenAnswer{}, false, nil
+	}
+	defer func() { _ = conn.Close() }()
+	_ = conn.SetDeadline(time.Now().Add(controlTimeout))
+	if err := writeLine(conn, r); err != nil {
+		return TokenAnswer{}, true, fmt.Errorf("the server does not take the command: %w", err)
+	}
+	if err := readLine(conn, &a); err != nil {
+		return TokenAnswer{}, true, errors.New("the server gave no answer: look at its log")
+	}
+	return a, true, nil
+}

@@ -1,0 +1,41 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/kandev/assent/internal/host/dispatch"
+	"github.com/kandev/assent/internal/host/task"
+)
+
+// firstToken is the name of the token that the first start makes.
+const firstToken = "first"
+
+// Greet says where to look and what to do next. At the first start it makes a token
+// that may do everything, and shows it once.
+func (s *Server) Greet(ctx context.Context, w io.Writer) error {
+	page := s.URL()
+	var b strings.Builder
+	fmt.Fprintf(&b, "assent runs at %s\n", page)
+	if len(s.tokens.List()) == 0 {
+		secret, _, err := s.tokens.Create(ctx, firstToken, []string{string(dispatch.ScopeView), string(dispatch.ScopeOperate), string(dispatch.ScopeAnswer)}, nil)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&b, "\nOpen this address in a browser. It holds a key and is shown this once:\n  %s#token=%s\n", page, secret)
+	} else {
+		fmt.Fprintf(&b, "\nOpen it with a token of yours, or make one:\n  assent token create NAME --data %s\n", s.config.Data)
+	}
+	fmt.Fprintf(&b, "\nThen start a task there; what its agent asks for waits there for your answer.\n"+
+		"Other MCP clients: %smcp, with a token. Metrics: %smetrics. Data: %s\nCtrl-C ends it.\n", page, page, s.config.Data)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Begin starts a task for the host itself.
+func (s *Server) Begin(ctx context.Context, title, prompt string) error {
+	_, err := s.create(ctx, dispatch.FromProcess("start"), task.Spec{Title: title, Prompt: prompt})
+	return err
+}

@@ -1,0 +1,86 @@
+package serve
+
+import (
+	"sync"
+
+	"github.com/kandev/assent/internal/host/pending"
+	"github.com/kandev/assent/internal/host/task"
+	"github.com/kandev/assent/pipeline"
+)
+
+// knownOffer is what the store does not know of an offer.
+type knownOffer struct {
+	instance pending.InstanceID
+	task     task.ID
+	agent    string
+	trace    pipeline.Trace
+}
+
+// rememberedOffers is how many ended offers are known by their ids, so that a late
+// answer is told what became of them: as many as the store remembers.
+const rememberedOffers = pending.DefaultTombstones
+
+// offerBook knows whose offers are.
+type offerBook struct {
+	mu    sync.Mutex
+	known map[pending.RequestID]knownOffer
+	ended []pending.RequestID // oldest first
+}
+
+func newOfferBook() *offerBook { return &offerBook{known: map[pending.RequestID]knownOffer{}} }
+
+func (b *offerBook) add(id pending.RequestID, o knownOffer) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.known[id] = o
+}
+
+// end lets an offer be forgotten, later.
+func (b *offerBook) end(id pending.RequestID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	o := b.known[id]
+	o.trace = pipeline.Trace{}
+	b.known[id] = o
+	b.ended = append(b.ended, id)
+	if len(b.ended) > rememberedOffers {
+		delete(b.known, b.ended[0])
+		b.ended = b.ended[1:]
+	}
+}
+
+func (b *offerBook) find(id pending.RequestID) (knownOffer, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	o, ok := b.known[id]
+	return o, ok
+}
+
+// ring keeps the last values.
+type ring[T any] struct {
+	mu     sync.Mutex
+	values []T
+	most   int
+}
+
+func (r *ring[T]) add(v T) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.values) == r.most {
+		r.values = append(r.values[:0:0], r.values[1:]...)
+	}
+	r.values = append(r.values, v)
+}
+
+// all are the values, oldest first, that somebody may see.
+func (r *ring[T]) all(visible func(T) bool) []T {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	list := []T{}
+	for _, v := range r.values {
+		if visible(v) {
+			list = append(list, v)
+		}
+	}
+	return list
+}

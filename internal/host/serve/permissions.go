@@ -1,0 +1,161 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/kandev/assent/internal/host/dispatch"
+	"github.com/kandev/assent/internal/host/mcptools"
+	"github.com/kandev/assent/internal/host/pending"
+	"github.com/kandev/assent/internal/host/task"
+)
+
+type offerPayload struct {
+	Session string            `json:"session" jsonschema:"session of the offer, exactly as listed"`
+	Request pending.RequestID `json:"request" jsonschema:"id of the offer, exactly as listed"`
+}
+
+// answerPayload is one of the two.
+type answerPayload struct {
+	Option *string `json:"option,omitempty" jsonschema:"id of an option, exactly as listed"`
+	Choice string  `json:"choice,omitempty" jsonschema:"allow (the allow of the least reach), deny or cancel"`
+}
+
+type resolvePayload struct {
+	offerPayload
+	Answer answerPayload `json:"answer" jsonschema:"an option, or a choice"`
+}
+
+type questionPayload struct {
+	Question string `json:"question" jsonschema:"id of the question"`
+	Answer   string `json:"answer" jsonschema:"the answer, one of the options or any other text"`
+}
+
+// answeredResult says that an answer counts. Already says that this very answer was
+// given before, and nothing more was sent.
+type answeredResult struct {
+	Answered bool `json:"answered"`
+	Already  bool `json:"already_resolved,omitempty"`
+}
+
+// permissionActions are those about offers.
+func (s *Server) permissionActions() []dispatch.Action {
+	return []dispatch.Action{
+		action("permission.list", "Lists the open offers, oldest first, redacted.", dispatch.ScopeView, s.listOffers),
+		action("permission.detail", "Returns what a person has to see of an open offer to judge it: arguments and changes.", dispatch.ScopeAnswer,
+			func(_ context.Context, o dispatch.Origin, in offerPayload) (any, error) {
+				key, err := s.keyOf(o, in)
+				if err != nil {
+					return nil, err
+				}
+				d, err := s.store.Detail(key)
+				return viewDetail(d), err
+			}),
+		action("permission.resolve", "Answers an offer. The first answer counts: errors such as already_resolved, expired and withdrawn say why another one came too late.",
+			dispatch.ScopeAnswer, func(ctx context.Context, o dispatch.Origin, in resolvePayload) (any, error) {
+				return s.resolve(ctx, o, in.offerPayload, in.Answer)
+			}),
+	}
+}
+
+// questionActions are those about questions of agents.
+func (s *Server) questionActions() []dispatch.Action {
+	return []dispatch.Action{
+		action("question.list", "Lists the open questions of agents, oldest first.", dispatch.ScopeView, func(_ context.Context, o dispatch.Origin, _ mcptools.Nothing) (any, error) {
+			questions, err := s.tasks.Questions(actor(o))
+			views := []questionView{}
+			for _, q := range questions {
+				views = append(views, viewQuestion(q))
+			}
+			return map[string]any{"questions": views}, err
+		}),
+		action("question.answer", "Answers a question. The first answer counts.", dispatch.ScopeAnswer, func(_ context.Context, o dispatch.Origin, in questionPayload) (any, error) {
+			return answeredResult{Answered: true}, s.tasks.Answer(actor(o), in.Question, in.Answer)
+		}),
+	}
+}
+
+// listOffers lists what somebody may see, and notes that somebody is there.
+func (s *Server) listOffers(_ context.Context, o dispatch.Origin, _ mcptools.Nothing) (any, error) {
+	if p, ok := o.Person(); ok {
+		s.surfaces.watches(p)
+	}
+	return map[string]any{"offers": s.openOffers(s.visible(actor(o), ""))}, nil
+}
+
+// openOffers are the open offers of the visible tasks, oldest first.
+func (s *Server) openOffers(visible func(task.ID) bool) []offerView {
+	views := []offerView{}
+	for q := (pending.Query{}); ; {
+		page := s.store.List(q)
+		for i := range page {
+			if known, ok := s.offers.find(page[i].Request); ok && visible(known.task) {
+				views = append(views, viewOffer(&page[i], known))
+			}
+			q.After = page[i].Sequence
+		}
+		if len(page) < pending.MaxList {
+			return views
+		}
+	}
+}
+
+// keyOf finds an offer that somebody may see. Any other one does not exist.
+func (s *Server) keyOf(o dispatch.Origin, in offerPayload) (pending.Key, error) {
+	known, ok := s.offers.find(in.Request)
+	if !ok || !s.visible(actor(o), "")(known.task) {
+		return pending.Key{}, pending.ErrNotFound
+	}
+	return pending.Key{Instance: known.instance, Session: in.Session, Request: in.Request}, nil
+}
+
+// resolve answers an offer for a person. Its record is in the audit file before the
+// person hears of it.
+func (s *Server) resolve(ctx context.Context, o dispatch.Origin, in offerPayload, a answerPayload) (any, error) {
+	person, ok := o.Person()
+	if !ok {
+		return nil, &dispatch.Error{Code: dispatch.CodeForbidden, Message: "people alone answer"}
+	}
+	answer, err := a.answer()
+	if err != nil {
+		return nil, err
+	}
+	key, err := s.keyOf(o, in)
+	if err != nil {
+		return nil, err
+	}
+	err = s.store.Resolve(key, answer, pending.Responder{Name: person.Name, Surface: person.Surface})
+	if again := (pending.Error{}); errors.As(err, &again) && again.Same {
+		return answeredResult{Answered: true, Already: true}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.flushAudit(ctx)
+	return answeredResult{Answered: true}, nil
+}
+
+// flushWithin is how long an answer waits for its record: the agent has it already.
+const flushWithin = 2 * time.Second
+
+func (s *Server) flushAudit(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, flushWithin)
+	defer cancel()
+	if err := s.audit.Flush(ctx); err != nil {
+		s.log.Warn("an answer was given before its audit record was written", "error", err)
+	}
+}
+
+// answer is what the store takes.
+func (a answerPayload) answer() (pending.Answer, error) {
+	choices := map[string]pending.Answer{"allow": pending.Allow(), "deny": pending.Deny(), "cancel": pending.Cancel()}
+	choice, known := choices[a.Choice]
+	switch {
+	case a.Option != nil && a.Choice == "":
+		return pending.Select(*a.Option), nil
+	case a.Option == nil && known:
+		return choice, nil
+	}
+	return pending.Answer{}, &dispatch.Error{Code: dispatch.CodeInvalidPayload, Message: "an answer is either an option or a choice: allow, deny or cancel"}
+}

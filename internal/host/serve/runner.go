@@ -1,0 +1,267 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/kandev/assent/internal/host/dispatch"
+	"github.com/kandev/assent/internal/host/pending"
+	"github.com/kandev/assent/internal/host/task"
+)
+
+// Bounds of what runs.
+const (
+	// maxAgents is how many agents run at once. Beyond it the one that has been idle
+	// for longest makes room.
+	maxAgents = 64
+	// maxTexts is how many texts wait for the next turn of one task.
+	maxTexts = 16
+	// maxNotes is for how many tasks a note is remembered.
+	maxNotes = 1024
+)
+
+// runner runs the agents of tasks: it is the [task.Runner]. A task has one worker
+// while its agent is there.
+type runner struct {
+	s *Server
+
+	mu        sync.Mutex
+	workers   map[task.ID]*worker
+	instances map[pending.InstanceID]*worker
+	owners    map[pending.InstanceID]task.ID // of all instances of this run
+	notes     map[task.ID]string
+	noted     []task.ID // oldest first
+	ending    bool
+	running   sync.WaitGroup
+}
+
+var _ task.Runner = (*runner)(nil)
+
+func newRunner(s *Server) *runner {
+	return &runner{s: s, workers: map[task.ID]*worker{}, instances: map[pending.InstanceID]*worker{}, owners: map[pending.InstanceID]task.ID{}, notes: map[task.ID]string{}}
+}
+
+// Errors that a caller is told.
+var (
+	errDraining = &dispatch.Error{Code: dispatch.CodeUnavailable, Message: "the server ends: try again when it is back"}
+	errNoAgent  = &dispatch.Error{Code: dispatch.CodeNotFound, Message: "there is no agent of that name in the configuration"}
+	errTexts    = &dispatch.Error{Code: dispatch.CodeConflict, Message: "too many texts wait for the next turn of this task already"}
+	errAgents   = &dispatch.Error{Code: dispatch.CodeUnavailable, Message: fmt.Sprintf("%d agents are working: wait, or stop some", maxAgents)}
+)
+
+// Prompt implements [task.Runner].
+func (r *runner) Prompt(ctx context.Context, t task.Task, from task.Actor, text string) error {
+	if sender, ok := from.(task.Session); ok && t.Session != "" { // the agent knows only its own user
+		text = fmt.Sprintf("Message from task %s:\n%s", sender.Task, text)
+	}
+	for {
+		w, begun, err := r.worker(t, text, "")
+		if begun || err != nil {
+			return err
+		}
+		if taken, err := w.take(text); taken || err != nil {
+			return err
+		}
+		select { // it ends by itself just now, and the next one takes the text
+		case <-w.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// worker gives the worker of a task. When there is none one is begun, with a text or
+// with the note that its session is taken up again.
+func (r *runner) worker(t task.Task, text, resume string) (w *worker, begun bool, err error) {
+	_, config, known := r.s.config.agent(t.Agent)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w = r.workers[t.ID]
+	switch {
+	case r.ending:
+		return nil, false, errDraining
+	case w != nil:
+		return w, false, nil
+	case !known:
+		return nil, false, errNoAgent
+	case len(r.workers) >= maxAgents && !r.makeRoom():
+		return nil, false, errAgents
+	}
+	w = newWorker(r, t, config, text, resume)
+	r.workers[t.ID] = w
+	delete(r.notes, t.ID)
+	r.running.Go(w.run)
+	return w, true, nil
+}
+
+// makeRoom ends the agent that has been idle for longest; false when all work. Its
+// session is taken up again when its task goes on. The lock is held.
+func (r *runner) makeRoom() bool {
+	var oldest *worker
+	var since time.Time
+	for _, w := range r.workers {
+		if at, idle := w.idleSince(); idle && (oldest == nil || at.Before(since)) {
+			oldest, since = w, at
+		}
+	}
+	return oldest != nil && oldest.retire()
+}
+
+// Interrupt implements [task.Runner].
+func (r *runner) Interrupt(_ context.Context, t task.Task) (bool, error) {
+	if w := r.working(t.ID); w != nil {
+		return w.interrupt(), nil
+	}
+	return false, nil
+}
+
+// Stop implements [task.Runner].
+func (r *runner) Stop(ctx context.Context, t task.Task) error {
+	w := r.working(t.ID)
+	if w == nil {
+		return nil
+	}
+	w.end()
+	select {
+	case <-w.done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// completed lets the agent of a task that is done end after its turn.
+func (r *runner) completed(id task.ID) {
+	if w := r.working(id); w != nil {
+		w.retireLater()
+	}
+}
+
+func (r *runner) working(id task.ID) *worker {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.workers[id]
+}
+
+// of finds the worker of an instance; nil for one that is over.
+func (r *runner) of(id pending.InstanceID) *worker {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.instances[id]
+}
+
+// owner is the task of an instance of this run.
+func (r *runner) owner(id pending.InstanceID) (task.ID, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	of, ok := r.owners[id]
+	return of, ok
+}
+
+// alive are the instances that run, with their tasks.
+func (r *runner) alive() map[pending.InstanceID]task.ID {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := map[pending.InstanceID]task.ID{}
+	for id, w := range r.instances {
+		all[id] = w.task.ID
+	}
+	return all
+}
+
+// waits counts the open offers of an instance.
+func (r *runner) waits(id pending.InstanceID, more int) {
+	if w := r.of(id); w != nil {
+		w.waits(more)
+	}
+}
+
+// bind makes an instance the worker's.
+func (r *runner) bind(id pending.InstanceID, w *worker) {
+	r.mu.Lock()
+	r.instances[id], r.owners[id] = w, w.task.ID
+	r.mu.Unlock()
+	r.s.surfaces.instance(id, w.task.ID)
+}
+
+// forget ends a worker's place.
+func (r *runner) forget(w *worker, id pending.InstanceID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.workers, w.task.ID)
+	delete(r.instances, id)
+}
+
+// remark remembers what the host has to say about a task, and tells it.
+func (r *runner) remark(id task.ID, note string) {
+	r.mu.Lock()
+	if _, again := r.notes[id]; !again {
+		r.noted = append(r.noted, id)
+	}
+	r.notes[id] = note
+	if len(r.noted) > maxNotes {
+		delete(r.notes, r.noted[0])
+		r.noted = r.noted[1:]
+	}
+	r.mu.Unlock()
+	r.s.publish("task.text", id, textView{id, note + "\n", "host"})
+}
+
+func (r *runner) note(id task.ID) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.notes[id]
+}
+
+// views are the instances that somebody may see.
+func (r *runner) views(visible func(task.ID) bool) []instanceView {
+	r.mu.Lock()
+	workers := make([]*worker, 0, len(r.workers))
+	for _, w := range r.workers {
+		workers = append(workers, w)
+	}
+	r.mu.Unlock()
+	list := []instanceView{}
+	for _, w := range workers {
+		if v := w.seen(); v.ID != "" && visible(v.Task) {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// drain ends every agent, and lets none begin. Tasks with a turn under way stay
+// stored as running: the next run takes them up again.
+func (r *runner) drain(ctx context.Context) error {
+	r.mu.Lock()
+	r.ending = true
+	for _, w := range r.workers {
+		w.end()
+	}
+	r.mu.Unlock()
+	done := make(chan struct{})
+	go func() { r.running.Wait(); close(done) }()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		r.s.manager.Kill()
+		select {
+		case <-done:
+		case <-time.After(killed):
+		}
+		return fmt.Errorf("agents had to be killed: %w", ctx.Err())
+	}
+}
+
+// killed is how long agents that were killed may take to be gone.
+const killed = 5 * time.Second
+
+// draining says whether the server ends.
+func (r *runner) draining() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ending
+}

@@ -1,0 +1,279 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/kandev/assent/dialects"
+	"github.com/kandev/assent/internal/host/audit"
+	"github.com/kandev/assent/internal/host/dispatch"
+	"github.com/kandev/assent/internal/host/gateway"
+	"github.com/kandev/assent/internal/host/mcptools"
+	"github.com/kandev/assent/internal/host/pending"
+	"github.com/kandev/assent/internal/host/process"
+	"github.com/kandev/assent/internal/host/state"
+	"github.com/kandev/assent/internal/host/task"
+	"github.com/kandev/assent/internal/host/telemetry"
+	"github.com/kandev/assent/internal/host/token"
+	"github.com/kandev/assent/stages"
+)
+
+// Options are what a server is made of. The parts are the caller's to close, after
+// [Server.Drain].
+type Options struct {
+	Config Config
+	// Pipelines makes the pipeline of an instance, and Dialects are those that it was
+	// built with.
+	Pipelines stages.PipelineFactory
+	Dialects  dialects.Set
+
+	State  *state.State
+	Tokens *token.Store
+	// Audit and the file that it writes.
+	Audit     *audit.Log
+	AuditFile string
+	Telemetry *telemetry.Telemetry // nil for none
+
+	Logger  *slog.Logger
+	Version string
+}
+
+// Server is a running daemon.
+type Server struct {
+	config    Config
+	run       string
+	version   string
+	home      string // where agents work that are not told otherwise
+	log       *slog.Logger
+	state     *state.State
+	tokens    *token.Store
+	audit     *audit.Log
+	auditFile string
+
+	dispatcher *dispatch.Dispatcher
+	store      *pending.Store
+	offers     *offerBook
+	decisions  *ring[decisionView]
+	surfaces   *surfaces
+	manager    *process.Manager
+	runner     *runner
+	tasks      *task.Service
+	gateway    *gateway.Gateway
+	address    net.Addr
+	external   *mcptools.External
+	control    *control
+	hook       *webhook
+	ready      readiness
+
+	background sync.WaitGroup
+	draining   sync.Once
+	drained    error
+}
+
+// rememberedDecisions is how many automatic decisions a page gets when it connects.
+const rememberedDecisions = 200
+
+// New starts a server: it listens and takes up what an earlier run left. Ctx bounds
+// the start alone.
+func New(ctx context.Context, o Options) (*Server, error) {
+	if err := o.Config.Check(); err != nil {
+		return nil, err
+	}
+	home, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("the working directory: %w", err)
+	}
+	s := &Server{
+		home: home, config: o.Config, run: o.Audit.Run(), version: o.Version, log: o.Logger,
+		state: o.State, tokens: o.Tokens, audit: o.Audit, auditFile: o.AuditFile,
+		dispatcher: dispatch.New(o.Logger), store: pending.New(o.Config.Offers.pending()),
+		offers: newOfferBook(), decisions: &ring[decisionView]{most: rememberedDecisions},
+	}
+	s.runner = newRunner(s)
+	s.surfaces = &surfaces{
+		store: s.store, running: s.runner.alive, limited: map[string]dispatch.Person{},
+		visible: func(p dispatch.Person, of task.ID) bool { return s.tasks.MaySee(task.Person(p), "", of) },
+	}
+	if err := s.open(ctx, &o); err != nil {
+		return nil, errors.Join(err, s.Drain(context.WithoutCancel(ctx)))
+	}
+	return s, nil
+}
+
+// open makes the parts, in the order in which they need each other.
+func (s *Server) open(ctx context.Context, o *Options) (err error) {
+	if s.hook, err = newWebhook(o.Config.Webhook, os.Getenv(o.Config.Webhook.SecretEnv), s.run, s.log); err != nil {
+		return err
+	}
+	if s.hook != nil {
+		s.surfaces.everywhere() // somebody is told of every offer, and comes
+	}
+	s.manager, err = process.NewManager(process.Options{
+		Pipelines: o.Pipelines, Dialects: o.Dialects, Store: s.store, Watcher: watcher{s}, Logger: s.log,
+		Audit: o.Audit, Telemetry: o.Telemetry, Version: o.Version,
+	})
+	if err != nil {
+		return err
+	}
+	if s.tasks, err = task.New(ctx, o.State, task.Options{Runner: s.runner, Logger: s.log}); err != nil {
+		return err
+	}
+	if s.ready.bucket, err = o.State.Bucket(ctx, "ready"); err != nil {
+		return err
+	}
+	if err := s.register(); err != nil {
+		return err
+	}
+	if err := s.listen(ctx, o); err != nil {
+		return err
+	}
+	events, stop := s.tasks.Watch(taskEvents)
+	s.background.Go(func() { defer stop(); s.follow(events) })
+	if s.control, err = openControl(o.Config.Data, s.manageTokens); err != nil {
+		return err
+	}
+	return s.takeUp(ctx)
+}
+
+// taskEvents is how many changes of tasks may wait to be published.
+const taskEvents = 4096
+
+// listen opens the gateway.
+func (s *Server) listen(ctx context.Context, o *Options) error {
+	certificate, err := o.Config.TLS.certificate()
+	if err != nil {
+		return err
+	}
+	address := o.Config.Listen
+	if address == "" {
+		address = DefaultListen
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return fmt.Errorf("cannot listen at %s: %w (is another server running there? --listen 127.0.0.1:0 takes any free port)", address, errors.Unwrap(err))
+	}
+	s.address = listener.Addr()
+	s.external = &mcptools.External{Dispatcher: s.dispatcher, PersonOf: gateway.PersonOf, Version: o.Version}
+	s.gateway, err = gateway.Open(gateway.Options{
+		Listener: listener, TLS: certificate, Hosts: o.Config.Hosts, Origins: o.Config.Origins,
+		Dispatcher: s.dispatcher, Tokens: people{s.tokens}, MaySee: s.maySee, Run: s.run,
+		MCP: s.external, Metrics: o.Telemetry.Handler(), Ready: s.ready.check, Logger: s.log,
+	})
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	return nil
+}
+
+// people are the tokens as the gateway knows them.
+type people struct{ tokens *token.Store }
+
+// Find implements [gateway.Tokens].
+func (p people) Find(secret string) (dispatch.Person, bool) {
+	t, ok := p.tokens.Find(secret)
+	return t.Person(), ok
+}
+
+func (s *Server) manageTokens(ctx context.Context, r TokenRequest) TokenAnswer {
+	a := ManageTokens(ctx, s.tokens, r, func(name string) {
+		s.gateway.DropToken(name)
+		s.external.Drop(name)
+	})
+	a.Page = s.URL()
+	return a
+}
+
+// URL is where the page is.
+func (s *Server) URL() string {
+	scheme := "http"
+	if s.config.TLS.Cert != "" {
+		scheme = "https"
+	}
+	return scheme + "://" + reachable(s.address) + "/"
+}
+
+// reachable is an address as a browser on this machine can open it.
+func reachable(a net.Addr) string {
+	host, port, err := net.SplitHostPort(a.String())
+	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
+		return net.JoinHostPort("localhost", port)
+	}
+	return a.String()
+}
+
+// cancelOthers cancels the sessions that an agent made by itself, as far as they ask
+// for something.
+func (s *Server) cancelOthers(i *process.Instance, own string) {
+	done := map[string]bool{own: true}
+	for _, offer := range s.store.List(pending.Query{Scope: pending.Scope{Instance: i.ID()}}) {
+		if session := offer.Key.Session; !done[session] {
+			done[session] = true
+			_ = i.CancelSession(session) // it fails only when the agent has ended
+		}
+	}
+}
+
+// Drain ends the server: no agent begins any more, those that run are stopped and
+// what they ask for is answered cancelled, requests that run are let finish, and
+// clients are told. When ctx ends the rest is cut. Calling it again waits for the
+// first call and returns its error.
+func (s *Server) Drain(ctx context.Context) error {
+	s.draining.Do(func() { s.drained = s.drain(ctx) })
+	return s.drained
+}
+
+func (s *Server) drain(ctx context.Context) error {
+	var errs []error
+	if s.control != nil {
+		s.control.close()
+	}
+	errs = append(errs, s.runner.drain(ctx))
+	if s.gateway != nil {
+		errs = append(errs, s.gateway.Shutdown(ctx))
+	}
+	s.store.Close()
+	if s.tasks != nil {
+		s.tasks.Close()
+	}
+	s.background.Wait()
+	s.hook.close()
+	return errors.Join(errs...)
+}
+
+// readiness asks the store whether it answers, at most once a second.
+type readiness struct {
+	bucket *state.Bucket
+
+	mu    sync.Mutex
+	asked time.Time
+	err   error
+}
+
+// errNotReady holds nothing of what is wrong: everybody may ask.
+var errNotReady = errors.New("the store does not answer")
+
+func (r *readiness) check() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if time.Since(r.asked) < time.Second {
+		return r.err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	_, err := r.bucket.Get(ctx, "ready")
+	r.asked, r.err = time.Now(), nil
+	if err != nil && !errors.Is(err, state.ErrNotFound) {
+		r.err = errNotReady
+	}
+	return r.err
+}
+
+// AuditFile is where the audit of a data folder is.
+func AuditFile(data string) string { return filepath.Join(data, "audit.jsonl") }

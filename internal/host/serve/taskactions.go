@@ -1,0 +1,180 @@
+package serve
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/kandev/assent/internal/host/dispatch"
+	"github.com/kandev/assent/internal/host/mcptools"
+	"github.com/kandev/assent/internal/host/task"
+)
+
+type watchPayload struct {
+	Task task.ID `json:"task,omitempty" jsonschema:"watch this task and its descendants only"`
+}
+
+type taskPayload struct {
+	Task task.ID `json:"task" jsonschema:"id of the task"`
+}
+
+type startPayload struct {
+	Title     string  `json:"title" jsonschema:"what the task is about, in one line"`
+	Prompt    string  `json:"prompt,omitempty" jsonschema:"what the agent is told; without it the task is only noted"`
+	Agent     string  `json:"agent,omitempty" jsonschema:"name of an agent of the configuration"`
+	Parent    task.ID `json:"parent,omitempty" jsonschema:"id of the task that it belongs to"`
+	Directory string  `json:"directory,omitempty" jsonschema:"where the agent works, an absolute path"`
+}
+
+type promptPayload struct {
+	Task task.ID `json:"task" jsonschema:"id of the task"`
+	Text string  `json:"text" jsonschema:"what the agent is told"`
+}
+
+// stateView is everything that a person may see.
+type stateView struct {
+	Server    string         `json:"server"`
+	Tasks     []taskView     `json:"tasks"`
+	Instances []instanceView `json:"instances"`
+	Offers    []offerView    `json:"offers"`
+	Questions []questionView `json:"questions"`
+	Decisions []decisionView `json:"decisions"`
+}
+
+// taskActions are those about tasks and their agents.
+func (s *Server) taskActions() []dispatch.Action {
+	return []dispatch.Action{
+		action("state.watch", "Returns what the token may see, and sends events about it from then on.", dispatch.ScopeView, s.watch),
+		action("task.list", "Lists tasks, oldest first.", dispatch.ScopeView, func(_ context.Context, o dispatch.Origin, _ mcptools.Nothing) (any, error) {
+			tasks, err := s.taskViews(actor(o), "")
+			return map[string]any{"tasks": tasks}, err
+		}),
+		action("task.get", "Returns one task.", dispatch.ScopeView, func(_ context.Context, o dispatch.Origin, in taskPayload) (any, error) {
+			return s.oneTask(s.tasks.Get(actor(o), in.Task))
+		}),
+		action("task.start", "Makes a task and, with a prompt, begins it. Returns the task.", dispatch.ScopeOperate, s.startTask),
+		action("task.prompt", "Tells the agent of a task something: at once, or when its turn is over. Returns the task.", dispatch.ScopeOperate,
+			func(ctx context.Context, o dispatch.Origin, in promptPayload) (any, error) {
+				return s.oneTask(s.tasks.Message(ctx, actor(o), in.Task, in.Text))
+			}),
+		action("task.cancel", "Cancels the turn of a task: stopped, or not_running.", dispatch.ScopeOperate, func(ctx context.Context, o dispatch.Origin, in taskPayload) (any, error) {
+			outcome, err := s.tasks.Interrupt(ctx, actor(o), in.Task)
+			return stateResult{outcome}, err
+		}),
+		action("task.stop", "Ends a task and those below it for good: stopped, or not_running.", dispatch.ScopeOperate, func(ctx context.Context, o dispatch.Origin, in taskPayload) (any, error) {
+			outcome, err := s.tasks.Stop(ctx, actor(o), in.Task)
+			return stateResult{outcome}, err
+		}),
+		action("instance.list", "Lists the agents that run.", dispatch.ScopeView, func(_ context.Context, o dispatch.Origin, _ mcptools.Nothing) (any, error) {
+			return map[string]any{"instances": s.runner.views(s.visible(actor(o), ""))}, nil
+		}),
+		action("audit.tail", "Returns the last records of the audit, oldest first. A token that is limited to tasks gets those of their agents in this run.",
+			dispatch.ScopeView, s.auditTail),
+	}
+}
+
+// visible says which tasks somebody may see who watches a task, or all (empty).
+func (s *Server) visible(who task.Actor, watched task.ID) func(task.ID) bool {
+	return func(id task.ID) bool { return s.tasks.MaySee(who, watched, id) }
+}
+
+// maySee is the gateway's question about an event.
+func (s *Server) maySee(p dispatch.Person, watched, id string) bool {
+	return s.tasks.MaySee(task.Person(p), task.ID(watched), task.ID(id))
+}
+
+// watch gives the state, and notes that somebody is there to see offers.
+func (s *Server) watch(_ context.Context, o dispatch.Origin, in watchPayload) (any, error) {
+	who := actor(o)
+	if in.Task != "" {
+		if _, err := s.tasks.Get(who, in.Task); err != nil {
+			return nil, err
+		}
+	}
+	if p, ok := o.Person(); ok {
+		s.surfaces.watches(p)
+	}
+	visible := s.visible(who, in.Task)
+	tasks, err := s.taskViews(who, in.Task)
+	if err != nil {
+		return nil, err
+	}
+	questions, err := s.tasks.Questions(who)
+	if err != nil {
+		return nil, err
+	}
+	v := stateView{
+		Server: s.run, Tasks: tasks, Instances: s.runner.views(visible), Offers: s.openOffers(visible), Questions: []questionView{},
+		Decisions: s.decisions.all(func(d decisionView) bool { return visible(d.Task) }),
+	}
+	for _, q := range questions {
+		if visible(q.Task) {
+			v.Questions = append(v.Questions, viewQuestion(q))
+		}
+	}
+	return v, nil
+}
+
+func (s *Server) taskViews(who task.Actor, watched task.ID) ([]taskView, error) {
+	tasks, err := s.tasks.List(who)
+	if err != nil {
+		return nil, err
+	}
+	visible := s.visible(who, watched)
+	views := []taskView{}
+	for _, t := range tasks {
+		if watched == "" || visible(t.ID) {
+			views = append(views, viewTask(t, s.runner.note(t.ID)))
+		}
+	}
+	return views, nil
+}
+
+func (s *Server) oneTask(t task.Task, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return viewTask(t, s.runner.note(t.ID)), nil
+}
+
+// startTask makes a task for a person.
+func (s *Server) startTask(ctx context.Context, o dispatch.Origin, in startPayload) (any, error) {
+	spec := task.Spec{Title: in.Title, Parent: in.Parent, Prompt: in.Prompt, Agent: in.Agent, Directory: in.Directory}
+	if in.Directory != "" {
+		if info, err := os.Stat(in.Directory); !filepath.IsAbs(in.Directory) || err != nil || !info.IsDir() {
+			return nil, &dispatch.Error{Code: dispatch.CodeInvalidPayload, Message: "the directory is no absolute path of a folder that is there"}
+		}
+	}
+	return s.oneTask(s.create(ctx, o, spec))
+}
+
+// create makes a task whose agent is known: the named one, that of its parent, or the
+// default.
+func (s *Server) create(ctx context.Context, o dispatch.Origin, spec task.Spec) (task.Task, error) {
+	if id, ok := o.Identity(); ok {
+		spec.Parent = task.ID(id.Task)
+	}
+	if spec.Parent != "" {
+		parent, err := s.tasks.Get(actor(o), spec.Parent)
+		if err != nil {
+			return task.Task{}, err
+		}
+		if spec.Agent == "" {
+			spec.Agent = parent.Agent
+		}
+		if spec.Directory == "" {
+			spec.Directory = parent.Directory
+		}
+	}
+	name, agent, known := s.config.agent(spec.Agent)
+	if !known {
+		return task.Task{}, errNoAgent
+	}
+	if spec.Agent = name; spec.Directory == "" {
+		spec.Directory = agent.Directory
+	}
+	if spec.Prompt != "" && s.runner.draining() {
+		return task.Task{}, errDraining
+	}
+	return s.tasks.Create(ctx, actor(o), spec)
+}

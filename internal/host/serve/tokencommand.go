@@ -1,0 +1,90 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/kandev/assent/internal/host/state"
+	"github.com/kandev/assent/internal/host/token"
+)
+
+// TokenCommand does what `assent token` was asked: by the server that runs on the
+// data folder, or itself when none does.
+func TokenCommand(ctx context.Context, c Config, r TokenRequest, out io.Writer, log *slog.Logger) error {
+	answer, running, err := AskControl(ctx, c.Data, r)
+	if err == nil && !running {
+		answer, err = offline(ctx, c, r, log)
+	}
+	if err != nil {
+		return err
+	}
+	if answer.Error != "" {
+		return errors.New(strings.TrimPrefix(answer.Error, "token: "))
+	}
+	return answer.print(r, out)
+}
+
+// offline opens the store itself.
+func offline(ctx context.Context, c Config, r TokenRequest, log *slog.Logger) (a TokenAnswer, err error) {
+	if err := PrepareData(c.Data); err != nil {
+		return a, err
+	}
+	s, err := state.Open(ctx, state.Options{Dir: c.Data, URL: c.NATS.URL, Creds: c.NATS.Creds, Logger: log})
+	if err != nil {
+		return a, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	tokens, err := token.Open(ctx, s, log)
+	if err != nil {
+		return a, err
+	}
+	defer tokens.Close()
+	return ManageTokens(ctx, tokens, r, nil), nil
+}
+
+// print says what came of a request.
+func (a TokenAnswer) print(r TokenRequest, out io.Writer) error {
+	var b strings.Builder
+	switch r.Command {
+	case "create":
+		fmt.Fprintf(&b, "The token %s is shown this once:\n  %s\n", r.Name, a.Secret)
+		if a.Page != "" {
+			fmt.Fprintf(&b, "The page with it:\n  %s#token=%s\n", a.Page, a.Secret)
+		}
+	case "delete":
+		fmt.Fprintf(&b, "The token %s is deleted.\n", r.Name)
+	case "list":
+		w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+		_, _ = fmt.Fprintln(w, "name\tscopes\ttasks\tcreated")
+		for _, t := range a.Tokens {
+			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", t.Name, t.scopes(), t.tasks(), t.Created.Format(time.RFC3339))
+		}
+		_ = w.Flush()
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func (t TokenInfo) scopes() string {
+	if len(t.Scopes) == 0 {
+		return "(cannot be read)"
+	}
+	var names []string
+	for _, s := range t.Scopes {
+		names = append(names, string(s))
+	}
+	return strings.Join(names, ",")
+}
+
+func (t TokenInfo) tasks() string {
+	if len(t.Tasks) == 0 {
+		return "all"
+	}
+	return strings.Join(t.Tasks, ",")
+}

@@ -1,0 +1,159 @@
+package serve
+
+import (
+	"context"
+
+	"github.com/kandev/assent/internal/display"
+	"github.com/kandev/assent/internal/host/gateway"
+	"github.com/kandev/assent/internal/host/nets"
+	"github.com/kandev/assent/internal/host/process"
+	"github.com/kandev/assent/internal/host/task"
+	"github.com/kandev/assent/pipeline"
+)
+
+// watcher is told by the process manager what agents do, and tells the people who
+// watch. None of its methods waits for anybody.
+type watcher struct{ s *Server }
+
+var (
+	_ process.Watcher    = watcher{}
+	_ process.NetWatcher = watcher{}
+)
+
+// agentSays is the value of sessionUpdate with what an agent says to people.
+const agentSays = "agent_message_chunk"
+
+// textView is a piece of what an agent or the host says.
+type textView struct {
+	Task task.ID `json:"task"`
+	Text string  `json:"text"`
+	From string  `json:"from"` // agent, host
+}
+
+// Updated passes on what the agent says.
+func (w watcher) Updated(_ context.Context, u process.Update) {
+	worker := w.s.runner.of(u.Instance)
+	if worker == nil {
+		return
+	}
+	if v := u.View(); v.Kind == agentSays && v.Text != "" {
+		w.s.publish("task.text", worker.task.ID, textView{worker.task.ID, display.Text(v.Text, maxShownLine), "agent"})
+	}
+}
+
+// Decided notes whose offer it is, and tells of automatic decisions.
+func (w watcher) Decided(_ context.Context, d process.Decided) {
+	worker := w.s.runner.of(d.Instance)
+	if worker == nil {
+		return
+	}
+	if d.Result.Decision.Verdict == pipeline.Pend {
+		w.s.offers.add(d.Request, knownOffer{d.Instance, worker.task.ID, worker.config.ID, d.Result.Trace})
+		return
+	}
+	v := viewDecision(worker.task.ID, &d)
+	w.s.decisions.add(v)
+	w.s.publish("decision", worker.task.ID, map[string]any{"decision": v})
+}
+
+// Asked tells of a new offer.
+func (w watcher) Asked(_ context.Context, q process.Question) {
+	w.s.runner.waits(q.Instance, +1)
+	known, ok := w.s.offers.find(q.Request)
+	snapshot, err := w.s.store.Get(q.Key)
+	if !ok || err != nil {
+		return // it has ended meanwhile, and nobody has seen it
+	}
+	v := viewOffer(&snapshot, known)
+	w.s.publish("offer.opened", known.task, map[string]any{"offer": v})
+	w.s.hook.opened(v)
+}
+
+// Answered tells that an offer is over.
+func (w watcher) Answered(_ context.Context, a process.Answered) {
+	w.s.runner.waits(a.Instance, -1)
+	known, ok := w.s.offers.find(a.Outcome.Key.Request)
+	if !ok {
+		return
+	}
+	w.s.offers.end(a.Outcome.Key.Request)
+	w.s.publish("offer.closed", known.task, viewClosed(&a.Outcome))
+}
+
+// Fired tells of a net, and of an instance that has lost automatic approval.
+func (w watcher) Fired(_ context.Context, f process.Fired) {
+	worker := w.s.runner.of(f.Instance)
+	if worker == nil {
+		return
+	}
+	_, tool := toolOf(f.Tool)
+	w.s.publish("net", worker.task.ID, netView{f.Net, f.Reason, worker.task.ID, tool})
+	if f.Reason == nets.ReasonTripwireFired {
+		worker.change(func(v *instanceView) { v.Automatic = false })
+	}
+}
+
+// Unasked tells of a call that nobody was asked about.
+func (w watcher) Unasked(_ context.Context, u process.Unasked) {
+	if worker := w.s.runner.of(u.Instance); worker != nil {
+		w.s.publish("unasked", worker.task.ID, viewUnasked(worker.task.ID, u.Unasked))
+	}
+}
+
+// publish tells the people who may see a task. What cannot be written is a mistake
+// of ours.
+func (s *Server) publish(name string, of task.ID, payload any) {
+	if err := s.gateway.Publish(gateway.Event{Name: name, Task: string(of), Payload: payload}); err != nil {
+		s.log.Error("an event could not be published", "event", name, "error", err)
+	}
+}
+
+// follow publishes what happens to tasks, until the channel is closed.
+func (s *Server) follow(events <-chan task.Event) {
+	for e := range events {
+		switch e.Kind {
+		case task.Changed:
+			s.publishTask(e.Task)
+			if e.Task.State == task.Completed {
+				s.runner.completed(e.Task.ID)
+			}
+		case task.Asked:
+			s.publish("question.opened", e.Question.Task, map[string]any{"question": viewQuestion(e.Question)})
+		case task.QuestionClosed:
+			s.publish("question.closed", e.Question.Task, questionClosed{e.Question.ID, e.Answered, byView{e.By}})
+		case task.Lagged:
+			s.publishAll()
+		case task.Forgotten: // it was over long ago
+		}
+	}
+}
+
+// questionClosed says how a question ended.
+type questionClosed struct {
+	Question string `json:"question"`
+	Answered bool   `json:"answered"`
+	By       byView `json:"by"`
+}
+
+type byView struct {
+	Name string `json:"name"`
+}
+
+func (s *Server) publishTask(t task.Task) {
+	s.publish("task.changed", t.ID, map[string]any{"task": viewTask(t, s.runner.note(t.ID))})
+}
+
+// publishAll tells of every task and open question, after some news were missed.
+func (s *Server) publishAll() {
+	tasks, _ := s.tasks.List(task.Host{}) // the host may list
+	for _, t := range tasks {
+		s.publishTask(t)
+		if t.State == task.Completed {
+			s.runner.completed(t.ID)
+		}
+	}
+	questions, _ := s.tasks.Questions(task.Host{})
+	for _, q := range questions {
+		s.publish("question.opened", q.Task, map[string]any{"question": viewQuestion(q)})
+	}
+}

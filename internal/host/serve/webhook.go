@@ -1,0 +1,180 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/kandev/assent/internal/host/dispatch"
+)
+
+// Headers of a call of the webhook. The signature is "v1=" and the HMAC-SHA256, in
+// hex, of the timestamp, a dot and the body, with the shared key.
+const (
+	HeaderTimestamp = "Assent-Timestamp" // seconds since 1970, when the call was sent
+	HeaderSignature = "Assent-Signature"
+	HeaderDelivery  = "Assent-Delivery" // the same for each try of one call
+)
+
+// Bounds of the webhook.
+const (
+	hookQueue   = 256              // offers that wait to be told
+	hookTries   = 6                // of one call
+	hookTimeout = 10 * time.Second // of one try
+	firstPause  = time.Second      // between two tries; it doubles
+)
+
+// webhook tells a URL of new offers, one after the other. It never holds up whoever
+// has news: what finds no room is dropped and counted in the log.
+type webhook struct {
+	url    string
+	key    []byte
+	run    string
+	log    *slog.Logger
+	client *http.Client
+	queue  chan any
+	cancel context.CancelFunc
+	done   chan struct{}
+	full   sync.Once // that the queue was full is said once
+	number uint64
+}
+
+// newWebhook begins to send; nil without a URL. The key is the value of the variable
+// that the configuration names.
+func newWebhook(w Webhook, key, run string, log *slog.Logger) (*webhook, error) {
+	if w.URL == "" {
+		return nil, nil
+	}
+	if key == "" {
+		return nil, fmt.Errorf("webhook: the environment variable %s is empty: put the key into it that calls are signed with", w.SecretEnv)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	h := &webhook{
+		url: w.URL, key: []byte(key), run: run, log: log, queue: make(chan any, hookQueue), cancel: cancel, done: make(chan struct{}),
+		client: &http.Client{
+			Timeout:   hookTimeout,
+			Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConns: 1, IdleConnTimeout: time.Minute},
+			// A signature is for one place.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}
+	go h.send(ctx)
+	return h, nil
+}
+
+// opened queues a new offer, which is redacted; nil takes it and sends nothing.
+func (h *webhook) opened(offer any) {
+	if h == nil {
+		return
+	}
+	select {
+	case h.queue <- offer:
+	default:
+		h.full.Do(func() { h.log.Warn("the webhook is slower than offers come: some are not told", "waiting", hookQueue) })
+	}
+}
+
+// close gives up what was not sent.
+func (h *webhook) close() {
+	if h == nil {
+		return
+	}
+	h.cancel()
+	<-h.done
+	h.client.CloseIdleConnections()
+}
+
+func (h *webhook) send(ctx context.Context) {
+	defer close(h.done)
+	for {
+		select {
+		case offer := <-h.queue:
+			h.number++
+			body, err := dispatch.Encode(struct {
+				Event string `json:"event"`
+				Offer any    `json:"offer"`
+			}{"offer.opened", offer})
+			if err != nil {
+				h.log.Error("an offer cannot be written for the webhook", "error", fmt.Sprintf("%T", err))
+				continue
+			}
+			h.deliver(ctx, body)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// deliver tries until it is taken, refused for good, or tried often enough.
+func (h *webhook) deliver(ctx context.Context, body []byte) {
+	id := h.run + "-" + strconv.FormatUint(h.number, 10)
+	pause := firstPause
+	for try := 1; ; try++ {
+		err := h.post(ctx, id, body)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		final := (*refusedError)(nil)
+		if try == hookTries || errors.As(err, &final) && !final.worthTrying() {
+			h.log.Warn("the webhook was not delivered", "delivery", id, "tries", try, "why", err.Error())
+			return
+		}
+		select {
+		case <-time.After(pause):
+			pause *= 2
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// refusedError is an answer that is no success.
+type refusedError struct{ status int }
+
+func (e *refusedError) Error() string { return fmt.Sprintf("HTTP status %d", e.status) }
+
+func (e *refusedError) worthTrying() bool {
+	return e.status >= 500 || e.status == http.StatusTooManyRequests || e.status == http.StatusRequestTimeout
+}
+
+// errUnreached stands for every error of the network: their texts hold the URL.
+var errUnreached = errors.New("it cannot be reached, or did not answer in time")
+
+func (h *webhook) post(ctx context.Context, id string, body []byte) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url, bytes.NewReader(body))
+	if err != nil {
+		return errUnreached
+	}
+	at := strconv.FormatInt(time.Now().Unix(), 10)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("User-Agent", "assent")
+	r.Header.Set(HeaderTimestamp, at)
+	r.Header.Set(HeaderSignature, Signature(h.key, at, body))
+	r.Header.Set(HeaderDelivery, id)
+	answer, err := h.client.Do(r)
+	if err != nil {
+		return errUnreached
+	}
+	_ = answer.Body.Close()
+	if answer.StatusCode/100 != 2 {
+		return &refusedError{answer.StatusCode}
+	}
+	return nil
+}
+
+// Signature is what [HeaderSignature] holds.
+func Signature(key []byte, timestamp string, body []byte) string {
+	mac := hmac.New(sha256.New, key)
+	_, _ = mac.Write([]byte(timestamp + "."))
+	_, _ = mac.Write(body)
+	return "v1=" + hex.EncodeToString(mac.Sum(nil))
+}

@@ -1,0 +1,355 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/kandev/assent/internal/display"
+	"github.com/kandev/assent/internal/host/agentstream"
+	"github.com/kandev/assent/internal/host/dispatch"
+	"github.com/kandev/assent/internal/host/endpoint"
+	"github.com/kandev/assent/internal/host/mcptools"
+	"github.com/kandev/assent/internal/host/process"
+	"github.com/kandev/assent/internal/host/task"
+)
+
+// worker is the agent of one task, from its start to its end: one goroutine that
+// says one text after the other, and one that reports to the tasks.
+type worker struct {
+	r      *runner
+	task   task.Task // as it was when the worker began
+	config Agent
+	resume string // why it takes up its session without a text; empty for a text
+
+	ctx  context.Context // ends with the agent
+	stop context.CancelFunc
+	wake chan struct{} // there is a text, or it is time to retire
+	news chan struct{} // something is to be reported
+	done chan struct{} // nothing of it is left
+	up   chan struct{} // closed when its session is there
+
+	instance *process.Instance // set by run, before it is bound
+	stream   *agentstream.Local
+
+	mu       sync.Mutex
+	texts    []string
+	turn     bool // a text is being said, or is about to be
+	open     int  // offers
+	retiring bool // it ends when its turn is over, and takes nothing in
+	idleAt   time.Time
+	session  *process.Session
+	view     instanceView
+}
+
+// newWorker makes a worker that begins with a text, or takes the session up again.
+func newWorker(r *runner, t task.Task, config Agent, text, resume string) *worker {
+	w := &worker{
+		r: r, task: t, config: config, resume: resume, idleAt: time.Now(),
+		wake: make(chan struct{}, 1), news: make(chan struct{}, 1), done: make(chan struct{}), up: make(chan struct{}),
+	}
+	if resume == "" {
+		w.texts = []string{text}
+		w.tell()
+	}
+	w.ctx, w.stop = context.WithCancel(context.Background())
+	return w
+}
+
+// run is the worker's life.
+func (w *worker) run() {
+	defer close(w.done)
+	reporting := make(chan struct{})
+	go func() { defer close(reporting); w.report() }()
+	err := w.start()
+	if err == nil {
+		err = w.work()
+	}
+	stopped := w.ctx.Err() != nil
+	busy := w.close()
+	w.finish(err)
+	w.stop()
+	<-reporting
+	w.last(err, stopped, busy)
+	var id process.InstanceID
+	if w.instance != nil {
+		id = w.instance.ID()
+	}
+	w.r.forget(w, id)
+}
+
+// close takes nothing in any more. Busy says that a turn was under way, or about to be.
+func (w *worker) close() (busy bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.retiring = true
+	return w.turn || len(w.texts) > 0
+}
+
+// start starts the agent and opens its session.
+func (w *worker) start() error {
+	instance, err := w.r.s.manager.Start(w.ctx, w.launch())
+	if err != nil {
+		return err
+	}
+	w.instance = instance
+	// Nobody can use the endpoint before a session was given its secret.
+	if w.stream, err = agentstream.NewLocal(w.r.s.dispatcher, dispatch.Identity{Instance: string(instance.ID()), Task: string(w.task.ID)}); err != nil {
+		return err
+	}
+	w.r.bind(instance.ID(), w)
+	w.change(func(v *instanceView) {
+		v.ID, v.Task, v.Agent, v.State, v.Started, v.Automatic = string(instance.ID()), w.task.ID, w.config.ID, "starting", time.Now().UTC(), true
+		v.AgentName = display.Line(instance.AgentName(), maxShownLine)
+	})
+	session, err := w.openSession(w.ctx)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	w.session = session
+	w.mu.Unlock()
+	w.change(func(v *instanceView) { v.State, v.Session = "running", session.ID() })
+	close(w.up)
+	return nil
+}
+
+// settled waits until the agent is ready, or will not be.
+func (w *worker) settled() {
+	select {
+	case <-w.up:
+	case <-w.done:
+	}
+}
+
+// launch says what to start: the agent with an endpoint whose tools speak for it.
+func (w *worker) launch() process.Launch {
+	s := w.r.s
+	call := func(ctx context.Context, action string, payload jsontext.Value) (jsontext.Value, error) {
+		return w.stream.Dispatch(ctx, action, payload)
+	}
+	return process.Launch{
+		Command:  process.Command{Path: w.config.Command[0], Args: w.config.Command[1:], Dir: w.directory(), Env: w.config.environment()},
+		Config:   w.config.settings(),
+		Endpoint: &endpoint.Options{Version: s.version, Logger: s.log, Tools: mcptools.TaskMode(call)},
+	}
+}
+
+// directory is where the agent works.
+func (w *worker) directory() string {
+	return cmp.Or(w.task.Directory, w.config.Directory, w.r.s.home)
+}
+
+// Notes of the host about a task.
+const (
+	noteResumed = "The server was started anew; the agent's session was taken up again. What it was doing was cut off: send a prompt to go on."
+	noteLost    = "The agent could not take up its earlier session: it begins anew and knows nothing of what was said before."
+	noteNever   = "The server was started anew before the agent had begun. Send a prompt to go on."
+)
+
+// openSession takes the task's session up again where the agent can, or makes one.
+func (w *worker) openSession(ctx context.Context) (*process.Session, error) {
+	dir := w.directory()
+	if w.task.Session == "" {
+		return w.instance.NewSession(ctx, dir)
+	}
+	session, err := w.instance.ResumeSession(ctx, w.task.Session, dir)
+	if refused(err) {
+		session, err = w.instance.LoadSession(ctx, w.task.Session, dir)
+	}
+	if refused(err) {
+		w.r.remark(w.task.ID, noteLost)
+		return w.instance.NewSession(ctx, dir)
+	}
+	if err == nil && w.resume != "" {
+		w.r.remark(w.task.ID, w.resume)
+	}
+	return session, err
+}
+
+// refused says that the agent cannot take a session up, and goes on.
+func refused(err error) bool {
+	_, unable := errors.AsType[*process.NotSupportedError](err)
+	_, answered := errors.AsType[*process.RPCError](err)
+	return unable || answered
+}
+
+// work says texts until the worker ends: by itself, from outside, or with the agent.
+func (w *worker) work() error {
+	for {
+		text, ok, over := w.next()
+		switch {
+		case over:
+			return nil
+		case ok:
+			if err := w.say(text); err != nil {
+				return err
+			}
+			continue
+		}
+		select {
+		case <-w.wake:
+		case <-w.ctx.Done():
+			return nil
+		case <-w.instance.Done():
+			return cmp.Or(w.instance.Err(), process.ErrEnded)
+		}
+	}
+}
+
+// say says one text and waits for the end of the turn. The error is that the agent
+// has ended.
+func (w *worker) say(text string) error {
+	_, err := w.session.Prompt(w.ctx, text)
+	switch {
+	case err == nil, w.ctx.Err() != nil:
+	case errors.Is(err, process.ErrEnded):
+		<-w.instance.Done()
+		return cmp.Or(w.instance.Err(), err)
+	default:
+		w.r.remark(w.task.ID, "The agent answered the prompt with an error: "+explain(err))
+	}
+	return nil
+}
+
+// next is the next text to be said. Over says that there will be none.
+func (w *worker) next() (text string, ok, over bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	defer w.tell()
+	if w.ctx.Err() != nil {
+		return "", false, true
+	}
+	if len(w.texts) == 0 {
+		if w.turn {
+			w.idleAt = time.Now()
+		}
+		w.turn = false
+		return "", false, w.retiring
+	}
+	text, w.texts, w.turn = w.texts[0], w.texts[1:], true
+	return text, true, false
+}
+
+// take takes a text in; false when the worker ends just now.
+func (w *worker) take(text string) (bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.retiring || w.ctx.Err() != nil {
+		return false, nil
+	}
+	if len(w.texts) >= maxTexts {
+		return false, errTexts
+	}
+	w.texts = append(w.texts, text)
+	w.nudge()
+	return true, nil
+}
+
+// nudge wakes the worker. The lock is held.
+func (w *worker) nudge() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// interrupt cancels the turn, with the texts that wait for the next one, and in the
+// sessions that the agent made by itself what they ask for.
+func (w *worker) interrupt() bool {
+	w.mu.Lock()
+	running := w.turn || len(w.texts) > 0
+	w.texts = nil
+	session := w.session
+	w.mu.Unlock()
+	if session != nil && running {
+		_ = session.Cancel() // it fails only when the agent has ended
+		w.r.s.cancelOthers(w.instance, session.ID())
+	}
+	return running
+}
+
+// end ends the agent, whatever it does.
+func (w *worker) end() { w.stop() }
+
+// idleSince says since when there has been nothing to do.
+func (w *worker) idleSince() (time.Time, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.idleAt, w.session != nil && !w.turn && len(w.texts) == 0 && !w.retiring
+}
+
+// retire ends an idle worker by itself; false when it has something to do again.
+func (w *worker) retire() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.turn || len(w.texts) > 0 {
+		return false
+	}
+	w.retiring = true
+	w.nudge()
+	return true
+}
+
+// retireLater ends the worker when its turn is over. What waits is not said.
+func (w *worker) retireLater() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.retiring, w.texts = true, nil
+	w.nudge()
+}
+
+// waits counts open offers.
+func (w *worker) waits(more int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.open += more
+	w.tell()
+}
+
+// change changes what is shown of the instance, and tells it if it is other.
+func (w *worker) change(f func(*instanceView)) {
+	w.mu.Lock()
+	before := w.view
+	f(&w.view)
+	after := w.view
+	w.mu.Unlock()
+	if before != after {
+		w.r.s.publish("instance.changed", w.task.ID, map[string]any{"instance": after})
+		w.mu.Lock()
+		w.tell()
+		w.mu.Unlock()
+	}
+}
+
+func (w *worker) seen() instanceView {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.view
+}
+
+// finish stops the agent and waits for it.
+func (w *worker) finish(err error) {
+	if w.instance == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
+	defer cancel()
+	w.instance.Stop(ctx)
+	if w.stream != nil {
+		w.stream.Close()
+	}
+	w.change(func(v *instanceView) {
+		v.State = "ended"
+		if err != nil {
+			v.Error = explain(err)
+		}
+	})
+}
+
+// stopWithin is how long an agent may take to end before it is killed.
+const stopWithin = 8 * time.Second

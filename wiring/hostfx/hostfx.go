@@ -1,0 +1,153 @@
+// Package hostfx composes the daemon with go.uber.org/fx: the stages and dialects of
+// package wiring, and the parts of the host, each of which is an ordinary value that
+// works without a container.
+package hostfx
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"time"
+
+	"go.uber.org/dig"
+	"go.uber.org/fx"
+
+	"github.com/kandev/assent/dialects"
+	"github.com/kandev/assent/internal/host/audit"
+	"github.com/kandev/assent/internal/host/serve"
+	"github.com/kandev/assent/internal/host/state"
+	"github.com/kandev/assent/internal/host/telemetry"
+	"github.com/kandev/assent/internal/host/token"
+	"github.com/kandev/assent/stages"
+	"github.com/kandev/assent/wiring"
+)
+
+// Settings are what the daemon is composed from.
+type Settings struct {
+	// Config with a data folder.
+	Config  serve.Config
+	Logger  *slog.Logger
+	Version string
+}
+
+// Module is the daemon: it provides the *[serve.Server], which runs when the
+// application is built and is drained when it stops. Settings come from the
+// application.
+var Module = fx.Module("host",
+	wiring.Module,
+	wiring.AsStage(stages.WitnessFactory),
+	fx.Replace(stages.HostOrder()),
+	fx.Provide(newClosers, newTelemetry, newState, newTokens, newAudit, newServer),
+	fx.Invoke(func(lc fx.Lifecycle, c *closers) {
+		lc.Append(fx.Hook{OnStop: c.close})
+	}),
+	fx.Invoke(func(*serve.Server) {}),
+)
+
+// closers are what has to be closed, in the order in which it was opened. fx runs no
+// hook of an application that could not be built, so its parts are closed here.
+type closers struct{ list []func(context.Context) error }
+
+func newClosers() *closers { return &closers{} }
+
+func (c *closers) add(f func(context.Context) error) { c.list = append(c.list, f) }
+
+// close closes what was opened last first.
+func (c *closers) close(ctx context.Context) error {
+	var errs []error
+	for ; len(c.list) > 0; c.list = c.list[:len(c.list)-1] {
+		errs = append(errs, c.list[len(c.list)-1](ctx))
+	}
+	return errors.Join(errs...)
+}
+
+func newTelemetry(s Settings, c *closers) (*telemetry.Telemetry, error) {
+	t, err := telemetry.New(context.Background(), telemetry.Options{Logger: s.Logger, Version: s.Version})
+	if err == nil {
+		c.add(t.Shutdown)
+	}
+	return t, err
+}
+
+func newState(s Settings, c *closers) (*state.State, error) {
+	if err := serve.PrepareData(s.Config.Data); err != nil {
+		return nil, err
+	}
+	st, err := state.Open(context.Background(), state.Options{Dir: s.Config.Data, URL: s.Config.NATS.URL, Creds: s.Config.NATS.Creds, Logger: s.Logger})
+	if err == nil {
+		c.add(func(context.Context) error { return st.Close() })
+	}
+	return st, err
+}
+
+func newTokens(s Settings, st *state.State, c *closers) (*token.Store, error) {
+	t, err := token.Open(context.Background(), st, s.Logger)
+	if err == nil {
+		c.add(func(context.Context) error { t.Close(); return nil })
+	}
+	return t, err
+}
+
+func newAudit(s Settings, _ *state.State, t *telemetry.Telemetry, c *closers) (*audit.Log, error) { // after the folder is ours
+	l, err := audit.Open(serve.AuditFile(s.Config.Data), audit.Options{Logger: s.Logger, Dropped: t.AuditDropped})
+	if err == nil {
+		c.add(l.Close)
+	}
+	return l, err
+}
+
+type serverIn struct {
+	fx.In
+	Settings  Settings
+	Pipelines stages.PipelineFactory
+	Dialects  dialects.Set
+	State     *state.State
+	Tokens    *token.Store
+	Audit     *audit.Log
+	Telemetry *telemetry.Telemetry
+	Closers   *closers
+}
+
+func newServer(in serverIn) (*serve.Server, error) {
+	s, err := serve.New(context.Background(), serve.Options{
+		Config: in.Settings.Config, Pipelines: in.Pipelines, Dialects: in.Dialects,
+		State: in.State, Tokens: in.Tokens, Audit: in.Audit, AuditFile: serve.AuditFile(in.Settings.Config.Data), Telemetry: in.Telemetry,
+		Logger: in.Settings.Logger, Version: in.Settings.Version,
+	})
+	if err == nil {
+		in.Closers.add(s.Drain)
+	}
+	return s, err
+}
+
+// stopWithin bounds the end: of the agents, of requests that run, of the audit.
+const stopWithin = 20 * time.Second
+
+// Run runs the daemon until ctx ends, and then drains it. Demo, if it is not empty, is
+// what the configured agent is told first.
+func Run(ctx context.Context, s Settings, out io.Writer, demo string) error {
+	var server *serve.Server
+	c := newClosers()
+	app := fx.New(Module, fx.Supply(s), fx.Replace(c), fx.NopLogger, fx.StopTimeout(stopWithin+time.Second), fx.Populate(&server))
+	if err := app.Err(); err != nil { // without what the container did meanwhile
+		return errors.Join(dig.RootCause(err), c.close(ctx))
+	}
+	err := app.Start(ctx)
+	if err == nil {
+		err = begin(ctx, server, out, demo)
+	}
+	if err == nil {
+		<-ctx.Done()
+	}
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
+	defer cancel()
+	return errors.Join(err, app.Stop(bounded))
+}
+
+func begin(ctx context.Context, server *serve.Server, out io.Writer, demo string) error {
+	if err := server.Greet(ctx, out); err != nil || demo == "" {
+		return err
+	}
+	return server.Begin(ctx, "Try assent", demo)
+}
