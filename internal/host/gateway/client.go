@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -18,10 +19,13 @@ const (
 	// actionWatch begins events.
 	actionWatch = "state.watch"
 	// maxSkipped bounds a message that is too large but still read to its end.
-	maxSkipped = 64 << 20
+	maxSkipped = 16 << 20
 	// farewell is what a client gets to read what still waits, when it is given up.
 	farewell = 5 * time.Second
 )
+
+// clientLeft is why a connection is over that the client has ended, or that broke.
+const clientLeft = websocket.StatusNormalClosure
 
 // client is one WebSocket connection of a person.
 type client struct {
@@ -64,13 +68,16 @@ func (g *Gateway) serveWebSocket(w http.ResponseWriter, r *http.Request) {
 	}
 	c.conn = conn
 	ctx, cancel := context.WithCancel(g.ctx)
-	defer cancel()
-	c.run(ctx, cancel, r, authorized)
+	// The library's own ways to close can wait for the rest of a message that never comes.
+	socket, _ := r.Context().Value(socketKey{}).(net.Conn)
+	cut := func() { cancel(); _ = socket.Close() }
+	defer cut()
+	defer context.AfterFunc(g.ctx, cut)()
+	c.run(ctx, cut, r, authorized)
 }
 
 // run lets the client in, reads what it sends, and cleans up.
-func (c *client) run(ctx context.Context, cut context.CancelFunc, r *http.Request, authorized bool) {
-	defer func() { _ = c.conn.CloseNow() }()
+func (c *client) run(ctx context.Context, cut func(), r *http.Request, authorized bool) {
 	c.conn.SetReadLimit(maxSkipped)
 	asking, left := context.WithCancel(ctx) // ends when the client has left
 	defer left()
@@ -81,7 +88,7 @@ func (c *client) run(ctx context.Context, cut context.CancelFunc, r *http.Reques
 		c.read(asking)
 	}
 	left()
-	c.out.end(websocket.StatusNormalClosure, "")
+	c.out.end(clientLeft, "")
 	c.tasks.Wait()
 	c.mu.Lock()
 	c.watch.end()
@@ -229,18 +236,23 @@ func (c *client) write(ctx context.Context) {
 				frame = scratch
 			}
 			if c.conn.Write(ctx, websocket.MessageText, frame) != nil {
-				c.out.end(websocket.StatusInternalError, "")
+				c.out.end(clientLeft, "")
+				_ = c.conn.CloseNow()
 				return
 			}
 			batch[i] = outgoing{}
 		}
 		if over {
-			_ = c.conn.Close(c.out.why())
+			if code, reason := c.out.why(); code != clientLeft {
+				_ = c.conn.Close(code, reason)
+			}
+			_ = c.conn.CloseNow()
 			return
 		}
 		select {
 		case <-c.out.wake:
 		case <-ctx.Done():
+			_ = c.conn.CloseNow()
 			return
 		}
 	}
@@ -248,7 +260,7 @@ func (c *client) write(ctx context.Context) {
 
 // ping finds out whether the client is still there. When the client is given up, or
 // leaves a ping unanswered, it cuts the connection after a while.
-func (c *client) ping(ctx context.Context, cut context.CancelFunc) {
+func (c *client) ping(ctx context.Context, cut func()) {
 	ticker := time.NewTicker(c.g.opts.Limits.PingInterval)
 	defer ticker.Stop()
 	for {

@@ -65,11 +65,17 @@ func Open(opts Options) (*Gateway, error) {
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
 		BaseContext:       func(net.Listener) context.Context { return g.ctx },
-		ErrorLog:          log.New(troubleLog{opts.Logger}, "", 0),
+		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
+			return context.WithValue(ctx, socketKey{}, conn)
+		},
+		ErrorLog: log.New(troubleLog{opts.Logger}, "", 0),
 	}
 	go g.serve()
 	return g, nil
 }
+
+// socketKey is for the connection that a request came over.
+type socketKey struct{}
 
 // serve accepts connections until the gateway ends.
 func (g *Gateway) serve() {
