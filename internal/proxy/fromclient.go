@@ -52,6 +52,12 @@ func (r *relay) pass(line []byte) {
 	r.agent.relay(line)
 }
 
+// answerAgent relays an answer of the client, which tells the decoders nothing.
+func (r *relay) answerAgent(line []byte) {
+	r.gate.own(trimEnd(line))
+	r.agent.relay(line)
+}
+
 // request handles requests and notifications of the client.
 func (r *relay) request(f acp.Frame, line []byte) {
 	switch f.Method {
@@ -101,11 +107,11 @@ func (r *relay) answer(f acp.Frame, line []byte) {
 		return
 	}
 	if a == nil {
-		r.pass(line)
+		r.answerAgent(line)
 		return
 	}
 	verdict, kind := r.answered(a, option, selected)
 	waited := time.Since(a.since)
-	r.pass(line)
+	r.answerAgent(line)
 	a.end(func() { r.report.answered(a, verdict, kind, waited) }) // after the agent has it
 }

@@ -104,7 +104,7 @@ func Run(ctx context.Context, o Options) (code int, err error) {
 		return 0, err
 	}
 	defer w.close()
-	p, err := child.Start(r.command(o, w), child.Options{Stderr: o.AgentStderr})
+	p, err := child.Start(r.command(o, w), child.Options{Stderr: o.AgentStderr, Blocking: true})
 	if err != nil {
 		return 0, err
 	}
@@ -153,6 +153,7 @@ func (r *relay) run(ctx context.Context, o Options, p *child.Child, w *watcher) 
 	case <-time.After(lastPatience):
 		r.log.Warn("the client does not read: the agent's last lines are lost")
 	}
+	p.HangUp()
 	_ = p.Stdin.Close()
 	_ = p.Stdout.Close()
 	return code

@@ -33,7 +33,7 @@ func (r *relay) supervise(o Options, p *child.Child, agentEnded chan error, clie
 			agentEnded = nil
 			if err != nil { // the client has gone: its stdin may stay open for ever
 				r.agent.stop()
-				_ = p.Stdin.Close()
+				p.HangUp()
 				end(child.Graces{Close: o.Close, Term: o.Term})
 			}
 		case s := <-o.Signals:

@@ -58,11 +58,12 @@ type Child struct {
 	Stdin  *os.File
 	Stdout *Stdout
 
-	cmd    *exec.Cmd
-	stderr tail
-	exited chan struct{} // closed when the process is gone and was waited for
-	state  *os.ProcessState
-	quiet  chan struct{} // closed when nothing more comes from stderr
+	cmd      *exec.Cmd
+	blocking bool
+	stderr   tail
+	exited   chan struct{} // closed when the process is gone and was waited for
+	state    *os.ProcessState
+	quiet    chan struct{} // closed when nothing more comes from stderr
 }
 
 // Options say how a process is started.
@@ -73,6 +74,10 @@ type Options struct {
 	// Stderr is what the process gets as its own; nil keeps the end of what it
 	// writes for [Child.Stderr].
 	Stderr *os.File
+	// Blocking makes our ends block: a read or write holds a thread, and goes on
+	// sooner than one that waits with all others. Then nobody who waits is woken by
+	// Close: use [Child.HangUp] before.
+	Blocking bool
 }
 
 // Start starts a process. The error is a [*StartError], or says that there was
@@ -83,7 +88,7 @@ func Start(c Command, o Options) (*Child, error) {
 	}
 	cmd := exec.Command(c.Program(), c.Args...)
 	cmd.Dir, cmd.Env = c.Dir, c.Env
-	ends, err := newEnds(o.Stderr)
+	ends, err := newEnds(o)
 	if err != nil {
 		return nil, fmt.Errorf("child: no connection for stdin and stdout: %w", err)
 	}
@@ -94,7 +99,10 @@ func Start(c Command, o Options) (*Child, error) {
 	}
 	ownGroup(cmd)
 	DieWithUs(cmd)
-	p := &Child{cmd: cmd, Stdin: ends.ourIn, Stdout: &Stdout{File: ends.ourOut, drain: o.Drain}, exited: make(chan struct{}), quiet: make(chan struct{})}
+	p := &Child{
+		cmd: cmd, Stdin: ends.ourIn, Stdout: &Stdout{File: ends.ourOut, drain: o.Drain}, blocking: o.Blocking,
+		exited: make(chan struct{}), quiet: make(chan struct{}),
+	}
 	started := make(chan error, 1)
 	go p.live(started, ends.ourErr)
 	if err := <-started; err != nil {
@@ -165,7 +173,12 @@ func (p *Child) wait(stderr *os.File) {
 	_ = p.cmd.Wait() // the state says it all
 	p.state = p.cmd.ProcessState
 	p.signalGroup(killGroup)
-	for _, f := range []*os.File{p.Stdout.File, stderr} {
+	ours := []*os.File{p.Stdout.File, stderr}
+	if p.blocking {
+		time.AfterFunc(p.Stdout.drain, func() { hangUp(p.Stdout.File) })
+		ours = ours[1:]
+	}
+	for _, f := range ours {
 		if f != nil && f.SetReadDeadline(time.Now().Add(p.Stdout.drain)) != nil { // no deadlines here
 			time.AfterFunc(p.Stdout.drain, func() { _ = f.Close() })
 		}
@@ -218,6 +231,13 @@ func (p *Child) Stop(ctx context.Context, g Graces) (signalled bool) {
 	return true
 }
 
+// HangUp ends both directions: whoever waits to read gets the end, whoever waits to
+// write an error, and so does the process.
+func (p *Child) HangUp() {
+	hangUp(p.Stdin)
+	hangUp(p.Stdout.File)
+}
+
 // Kill kills the process, if it has not gone, and everything in its group.
 func (p *Child) Kill() {
 	select {
@@ -259,13 +279,13 @@ type ends struct {
 	theirIn, theirOut, theirErr *os.File
 }
 
-func newEnds(stderr *os.File) (*ends, error) {
+func newEnds(o Options) (*ends, error) {
 	e := &ends{}
 	var err error
-	if e.ourIn, e.theirIn, err = stream(toChild); err == nil {
-		e.ourOut, e.theirOut, err = stream(fromChild)
+	if e.ourIn, e.theirIn, err = stream(toChild, o.Blocking); err == nil {
+		e.ourOut, e.theirOut, err = stream(fromChild, o.Blocking)
 	}
-	if err == nil && stderr == nil {
+	if err == nil && o.Stderr == nil {
 		e.ourErr, e.theirErr, err = os.Pipe()
 	}
 	if err != nil {

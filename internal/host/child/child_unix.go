@@ -12,8 +12,9 @@ import (
 )
 
 // stream is one connection between us and the process, in the given direction.
-// A socket pair would carry both; only one is used. Our end has deadlines.
-func stream(direction) (ours, theirs *os.File, err error) {
+// A socket pair would carry both; only one is used. Our end has deadlines, unless it
+// is to block.
+func stream(_ direction, blocking bool) (ours, theirs *os.File, err error) {
 	syscall.ForkLock.RLock() // no other process may inherit our end
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err == nil {
@@ -24,11 +25,18 @@ func stream(direction) (ours, theirs *os.File, err error) {
 	if err != nil {
 		return nil, nil, os.NewSyscallError("socketpair", err)
 	}
-	if err := unix.SetNonblock(fds[0], true); err != nil { // for deadlines
+	if err := unix.SetNonblock(fds[0], !blocking); err != nil { // for deadlines
 		_, _ = unix.Close(fds[0]), unix.Close(fds[1])
 		return nil, nil, os.NewSyscallError("fcntl", err)
 	}
 	return os.NewFile(uintptr(fds[0]), "agent"), os.NewFile(uintptr(fds[1]), "agent"), nil
+}
+
+// hangUp ends both directions of a connection.
+func hangUp(f *os.File) {
+	if c, err := f.SyscallConn(); err == nil {
+		_ = c.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), unix.SHUT_RDWR) }) // one that is closed is no matter
+	}
 }
 
 // ownGroup puts the process into a session and a group of its own: a signal then

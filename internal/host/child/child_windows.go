@@ -7,13 +7,16 @@ import (
 )
 
 // stream is a pipe: there are no socket pairs here.
-func stream(d direction) (ours, theirs *os.File, err error) {
+func stream(d direction, _ bool) (ours, theirs *os.File, err error) {
 	reader, writer, err := os.Pipe()
 	if d == toChild {
 		return writer, reader, err
 	}
 	return reader, writer, err
 }
+
+// hangUp closes a pipe.
+func hangUp(f *os.File) { _ = f.Close() }
 
 // ownGroup keeps Ctrl-C in the terminal from reaching the process.
 func ownGroup(cmd *exec.Cmd) {
