@@ -161,6 +161,12 @@ func TestLinesBeyondTheCap(t *testing.T) {
 			assert.Empty(t, w.stderr.read())
 		}
 	}
+	for _, in := range []*side{w.agent, w.client} { // what came before such a line does not wait for what comes after it
+		_, err := in.in.Write([]byte("{}\n" + line(limit+1) + "\n"))
+		require.NoError(t, err)
+	}
+	assert.Equal(t, "{}\n", w.client.until("\n"))
+	assert.Equal(t, "{}\n", w.agent.until("\n"))
 }
 
 // Ids are exact: each of these is one of its own, and answers have the id as it came.

@@ -45,11 +45,10 @@ func (r *relay) fromAgent(ctx context.Context, agent io.Reader) error {
 		case errors.As(err, &long):
 			r.report.tooLong("agent", long.Limit)
 			r.gate.each((*nets.Guard).Unreadable)
-			continue
+			line = nil
 		case err != nil && !errors.Is(err, acp.ErrCutLine):
 			return r.client.settle()
-		}
-		if !r.takeAgent(ctx, line) {
+		case !r.takeAgent(ctx, line):
 			line = nil
 		}
 		err = r.client.relay(line, lines.Ready())

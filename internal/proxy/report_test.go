@@ -109,6 +109,12 @@ func TestUnaskedCallsAreReported(t *testing.T) {
 	}
 	assert.Equal(t, map[any]int{"run": 1, "go": 1}, unasked)
 	assert.Equal(t, 2, log.Count("nobody had been asked"))
+
+	w.asks(offerLine("1", "s", "mcp__kandev__missing"))
+	w.clientSays(selectedLine("1", "once"))
+	_, err := connect(t, list[0]).CallTool(t.Context(), callOf("missing", "call-1"))
+	require.Error(t, err)
+	assert.Equal(t, 2, log.Count("nobody had been asked"), "a call that a person allowed is not one of them")
 }
 
 // Nothing that an agent or client says stands in what we report: titles, labels,

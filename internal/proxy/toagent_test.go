@@ -88,6 +88,37 @@ func TestTheOrderToTheAgent(t *testing.T) {
 	a.serve() // the end is there already
 }
 
+// Lines of two writers stay whole, and each one's order is kept.
+func TestLinesStayWhole(t *testing.T) {
+	const lines = 5000
+	agent := newSide()
+	a := newToAgent(agent)
+	var working, serving sync.WaitGroup
+	serving.Go(a.serve)
+	working.Go(func() {
+		for n := range lines {
+			a.queueLine([]byte("own " + strconv.Itoa(n)))
+		}
+	})
+	working.Go(func() {
+		for n := range lines {
+			a.relay([]byte("client "+strconv.Itoa(n)+"\n"), []byte("behind "+strconv.Itoa(n)))
+		}
+	})
+	working.Wait()
+	a.end()
+	serving.Wait()
+	next, last := map[string]int{}, ""
+	for line := range strings.Lines(agent.read()) {
+		who, number, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		require.Equal(t, strconv.Itoa(next[who]), number, line)
+		next[who]++
+		require.Equal(t, who == "behind", last == "client", "nothing comes between a line and what is said behind it")
+		last = who
+	}
+	assert.Equal(t, map[string]int{"own": lines, "client": lines, "behind": lines}, next)
+}
+
 // broken takes nothing.
 type broken struct{ side }
 
