@@ -161,6 +161,35 @@ func TestQuietAgentsAreToldToAsk(t *testing.T) {
 	}
 }
 
+// So is one in whose session nothing is injected: everything in it is asked about.
+func TestQuietAgentsWithoutAServerAreToldToo(t *testing.T) {
+	answer := resultLine("1", modesV1("s", "auto", "auto", "default"))
+	for name, c := range map[string]struct {
+		change func(*Options, *wire)
+		params string
+	}{
+		"nothing to inject":      {explaining, `{"mcpServers":[]}`},
+		"what cannot be changed": {injecting("kandev"), `{"mcpServers":[],"mcpServers":[]}`},
+		"an agent without http":  {injecting("kandev"), `{"mcpServers":null}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWire(t, agentID("claude-acp"), c.change)
+			if name == "an agent without http" {
+				w.clientSays(requestLine("0", "initialize", "{}"))
+				w.agentSays(resultLine("0", `{"protocolVersion":1}`))
+			}
+			line := requestLine("1", "session/new", c.params)
+			assert.Equal(t, line, w.clientSays(line))
+			assert.Equal(t, answer, w.agentSays(answer))
+			assert.Contains(t, w.clientSays("\n"), `"method":"session/set_mode","params":{"modeId":"default","sessionId":"s"}}`)
+		})
+	}
+	w := newWire(t, agentID("claude-acp"))
+	w.clientSays(notificationLine("session/new", `{"mcpServers":[]}`))
+	assert.Equal(t, answer, w.agentSays(answer))
+	assert.Equal(t, "\n", w.clientSays("\n"), "an answer to nothing")
+}
+
 // An agent that begins in any other mode, that lacks the asking one, or that needs
 // no such request, is told nothing; nor is one whose session request failed.
 func TestOthersAreNotToldToAsk(t *testing.T) {
