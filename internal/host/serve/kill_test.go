@@ -1,0 +1,3 @@
+package serve
+
+func victim() int { return 0 }
