@@ -161,11 +161,51 @@ func answerOf(t *rapid.T, id string, number int) string {
 	}).Draw(t, "answer")
 }
 
+// actions are what agent and client do.
+func (m *model) actions() map[string]func(*rapid.T) {
+	ids := rapid.SampledFrom([]string{"0", "1", `"1"`, "7"})
+	sessions := rapid.SampledFrom([]string{"a", "b"})
+	return map[string]func(*rapid.T){
+		"offer": func(t *rapid.T) {
+			id := ids.Draw(t, "id")
+			m.offers++
+			line := strings.Replace(offerLine(id, sessions.Draw(t, "session"), "Bash"), `"once"`, strconv.Quote(optionOf(m.offers)), 1)
+			m.agentSays(t, id, line, true)
+		},
+		"empty offer": func(t *rapid.T) {
+			id := ids.Draw(t, "id")
+			if m.opens(id, true) {
+				t.Skip("its answer would be taken for the other one's")
+			}
+			m.agentSays(t, id, strings.Replace(offerLine(id, "a", "Bash"), threeOptions, "[]", 1), true)
+		},
+		"request": func(t *rapid.T) {
+			id := ids.Draw(t, "id")
+			if m.opens(id, true) || m.opens(id, false) {
+				t.Skip("an agent that uses an id twice at one time does not know itself which is which")
+			}
+			m.agentSays(t, id, requestLine(id, "fs/read_text_file", `{"path":"/x"}`), false)
+		},
+		"cancel": func(t *rapid.T) { m.clientSays(t, cancelOf(sessions.Draw(t, "session"))) },
+		"answer": func(t *rapid.T) {
+			if len(m.open) == 0 {
+				t.Skip("nothing is asked")
+			}
+			m.answer(t, rapid.IntRange(0, len(m.open)-1).Draw(t, "question"))
+		},
+		"answer nothing": func(t *rapid.T) {
+			id := ids.Draw(t, "id")
+			if m.opens(id, true) || m.opens(id, false) || m.offers == 0 {
+				t.Skip("it is asked")
+			}
+			m.clientSays(t, rapid.SampledFrom([]string{selectedLine(id, "once"), cancelledLine(id)}).Draw(t, "answer"))
+		},
+	}
+}
+
 // Whatever agent and client do, each request of the agent has one answer in the end,
 // and none has two on the way.
 func TestOneAnswerPerOffer(t *testing.T) {
-	ids := rapid.SampledFrom([]string{"0", "1", `"1"`, "7"})
-	sessions := rapid.SampledFrom([]string{"a", "b"})
 	pipelines, set := hostPipelines(t)
 	rapid.Check(t, func(t *rapid.T) {
 		o := Options{ToClient: newSide(), Stderr: newSide(), Pipelines: pipelines, Dialects: set}
@@ -173,42 +213,7 @@ func TestOneAnswerPerOffer(t *testing.T) {
 		require.NoError(t, err)
 		m := &model{relay: r, agent: newSide(), requests: map[string]int{}, answers: map[string]int{}, waits: map[string]int{}}
 		r.agent = newToAgent(m.agent)
-		t.Repeat(map[string]func(*rapid.T){
-			"offer": func(t *rapid.T) {
-				id := ids.Draw(t, "id")
-				m.offers++
-				line := strings.Replace(offerLine(id, sessions.Draw(t, "session"), "Bash"), `"once"`, strconv.Quote(optionOf(m.offers)), 1)
-				m.agentSays(t, id, line, true)
-			},
-			"empty offer": func(t *rapid.T) {
-				id := ids.Draw(t, "id")
-				if m.opens(id, true) {
-					t.Skip("its answer would be taken for the other one's")
-				}
-				m.agentSays(t, id, strings.Replace(offerLine(id, "a", "Bash"), threeOptions, "[]", 1), true)
-			},
-			"request": func(t *rapid.T) {
-				id := ids.Draw(t, "id")
-				if m.opens(id, true) || m.opens(id, false) {
-					t.Skip("an agent that uses an id twice at one time does not know itself which is which")
-				}
-				m.agentSays(t, id, requestLine(id, "fs/read_text_file", `{"path":"/x"}`), false)
-			},
-			"cancel": func(t *rapid.T) { m.clientSays(t, cancelOf(sessions.Draw(t, "session"))) },
-			"answer": func(t *rapid.T) {
-				if len(m.open) == 0 {
-					t.Skip("nothing is asked")
-				}
-				m.answer(t, rapid.IntRange(0, len(m.open)-1).Draw(t, "question"))
-			},
-			"answer nothing": func(t *rapid.T) {
-				id := ids.Draw(t, "id")
-				if m.opens(id, true) || m.opens(id, false) || m.offers == 0 {
-					t.Skip("it is asked")
-				}
-				m.clientSays(t, rapid.SampledFrom([]string{selectedLine(id, "once"), cancelledLine(id)}).Draw(t, "answer"))
-			},
-		})
+		t.Repeat(m.actions())
 		for len(m.open) > 0 {
 			m.answer(t, 0)
 		}

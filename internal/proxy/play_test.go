@@ -164,8 +164,7 @@ func (a asAgent) RoundTrip(r *http.Request) (*http.Response, error) {
 	return a.next.RoundTrip(r)
 }
 
-// connect speaks MCP to the server of an entry, with the secret of another one if
-// that is given.
+// connect speaks MCP to the server of an entry, with its secret.
 func connect(t testing.TB, e entry) *mcp.ClientSession {
 	t.Helper()
 	transport := &http.Transport{}
