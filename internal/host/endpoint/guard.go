@@ -79,12 +79,19 @@ func (e *Endpoint) dispatch(w http.ResponseWriter, r *http.Request, s *Session, 
 	case known && e.opts.Upstream != nil:
 		e.serveFront(w, r, s, body)
 	case r.URL.Path == "/mcp":
-		s.streamable.ServeHTTP(w, r)
+		s.streamable.ServeHTTP(w, lasting(r))
 	case r.URL.Path == "/sse":
-		s.sse.ServeHTTP(w, r)
+		s.sse.ServeHTTP(w, lasting(r))
 	default:
 		http.Error(w, "not found: the MCP server is at /mcp and /sse", http.StatusNotFound)
 	}
+}
+
+// lasting makes a request known to the tools that it calls: they end with it. The MCP
+// SDK takes the end off the context, but not its values. Of SSE it is the request that
+// holds the stream open.
+func lasting(r *http.Request) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), requestKey{}, r.Context()))
 }
 
 // readBody reads the whole body at once, so that a client cannot hold a request

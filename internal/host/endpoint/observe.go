@@ -73,7 +73,7 @@ func (e *Endpoint) newServer(s *Session) *mcp.Server {
 // errToolPanic is all that a client learns of a panic.
 var errToolPanic = errors.New("endpoint: internal error")
 
-// observe ends the context with the session, reports to the observer, and keeps a
+// observe ends the context with the session and with the request, reports to the observer, and keeps a
 // panic from ending the process.
 func (e *Endpoint) observe(s *Session) mcp.Middleware {
 	return func(next mcp.MethodHandler) mcp.MethodHandler {
@@ -87,6 +87,9 @@ func (e *Endpoint) observe(s *Session) mcp.Middleware {
 			ctx, cancel := context.WithCancel(ctx)
 			defer cancel()
 			defer context.AfterFunc(s.ctx, cancel)()
+			if request, ok := ctx.Value(requestKey{}).(context.Context); ok {
+				defer context.AfterFunc(request, cancel)()
+			}
 			if call, ok := req.GetParams().(*mcp.CallToolParamsRaw); ok && e.opts.Observer != nil {
 				e.opts.Observer.Arrived(s.id, newArrival(call))
 			}
