@@ -137,6 +137,9 @@ func (s *Service) mayHaveChild(parent ID) error {
 	if !ok {
 		return ErrNotFound
 	}
+	if err := n.adopts(); err != nil {
+		return err
+	}
 	depth := 1
 	for up := n; ok && depth <= MaxDepth; depth++ {
 		up, ok = s.tasks[up.task.Parent]
@@ -144,7 +147,7 @@ func (s *Service) mayHaveChild(parent ID) error {
 	if depth > MaxDepth {
 		return full(fmt.Sprintf("the task is %d levels deep: no more can be created below it", MaxDepth))
 	}
-	return n.adopts()
+	return nil
 }
 
 // dropUnborn removes what was stored and not added to its parent when the server

@@ -115,6 +115,37 @@ func TestStopAgainstMessages(t *testing.T) {
 	assert.Empty(t, s.gates.held)
 }
 
+// A stop that comes while a text is handed over waits until that is done.
+func TestStopWaitsForAPrompt(t *testing.T) {
+	s, r := newService(t)
+	id := make1(t, s, "task", "")
+	var stop sync.WaitGroup
+	r.during = func(call string, _ Task) {
+		if call != "prompt" {
+			return
+		}
+		stop.Go(func() {
+			_, err := s.Stop(t.Context(), Host{}, id)
+			assert.NoError(t, err)
+		})
+		assert.Eventually(t, func() bool {
+			s.gates.mu.Lock()
+			defer s.gates.mu.Unlock()
+			return s.gates.held[id].users == 2
+		}, 5*time.Second, time.Millisecond)
+		for range 100 { // far longer than the stop would need
+			assert.NoError(t, s.mirror.Refresh(t.Context(), string(id)))
+		}
+		assert.Equal(t, []string{"prompt task"}, r.told())
+		assert.Equal(t, Running, get(t, s, id).State)
+	}
+	_, err := s.Message(t.Context(), Host{}, id, "begin")
+	require.NoError(t, err)
+	stop.Wait()
+	assert.Equal(t, []string{"stop task"}, r.told())
+	assert.Equal(t, Stopped, get(t, s, id).State)
+}
+
 // A tree that is stopped while its tasks make more: nothing of it goes on.
 func TestStopAgainstCreation(t *testing.T) {
 	s, _ := newService(t)
