@@ -38,9 +38,9 @@ const events = {
   "task.changed": ({ task }) => tasks.changed(task),
   "task.text": (payload) => tasks.text(payload),
   "instance.changed": ({ instance }) => tasks.instanceChanged(instance),
-  "offer.opened": ({ offer }) => { offers.opened(offer); notifier.tell(offers.open + questions.open); },
+  "offer.opened": ({ offer }) => { offers.opened(offer); notifier.tell(waiting()); },
   "offer.closed": (payload) => offers.closed(payload),
-  "question.opened": ({ question }) => { questions.opened(question); notifier.tell(offers.open + questions.open); },
+  "question.opened": ({ question }) => { questions.opened(question); notifier.tell(waiting()); },
   "question.closed": (payload) => questions.closed(payload),
   decision: ({ decision }) => journal.decided(decision),
   net: (payload) => journal.net(payload),
@@ -104,9 +104,12 @@ function connected(words, good) {
   show(byId("now"), !good);
 }
 
+function waiting() {
+  return offers.waiting() + questions.open;
+}
+
 function count() {
-  const waiting = offers.open + questions.open;
-  document.title = waiting > 0 ? `(${waiting}) assent` : "assent";
+  document.title = waiting() > 0 ? `(${waiting()}) assent` : "assent";
 }
 
 // fromAddress takes the token out of the address, where nobody should see it.

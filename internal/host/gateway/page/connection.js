@@ -3,7 +3,7 @@
 
 const firstDelay = 500; // ms
 const maxDelay = 15000;
-const patience = 8000; // for the state, before a connection is taken for dead
+const patience = 8000; // for an answer, before a connection is taken for dead
 
 // Connection calls back: ready(welcome, state), state(state) once more,
 // event(name, payload), lost(ms until the next try), refused(message) when the token
@@ -37,13 +37,13 @@ export class Connection {
   // begin introduces the page and asks for the state.
   async begin(socket) {
     try {
-      const welcome = await this.ask("auth", { token: this.token });
-      const state = await this.state();
+      const welcome = await this.alive("auth", { token: this.token });
+      const state = await this.ask("state.watch");
       this.tries = 0;
       this.ready = true;
       this.on.ready(welcome, state);
     } catch (failure) {
-      this.fail(socket, failure);
+      if (failure.code !== "disconnected") this.fail(socket, failure);
     }
   }
 
@@ -61,12 +61,12 @@ export class Connection {
     this.lose({});
   }
 
-  // state is the whole state. A connection that does not answer is dead.
-  async state() {
+  // alive sends a request whose answer is small. A connection that gives none is dead.
+  async alive(action, payload) {
     const socket = this.socket;
     const late = setTimeout(() => this.drop(socket), patience);
     try {
-      return await this.ask("state.watch");
+      return await this.ask(action, payload);
     } finally {
       clearTimeout(late);
     }
@@ -78,9 +78,10 @@ export class Connection {
     if (!this.ready) return;
     const socket = this.socket;
     try {
-      this.on.state(await this.state());
+      await this.alive("question.list");
+      this.on.state(await this.ask("state.watch"));
     } catch (failure) {
-      this.fail(socket, failure);
+      if (failure.code !== "disconnected") this.fail(socket, failure);
     }
   }
 
@@ -141,6 +142,7 @@ export class Connection {
     this.over = true;
     this.ready = false;
     clearTimeout(this.retry);
+    this.retry = 0;
     this.socket.close();
   }
 }

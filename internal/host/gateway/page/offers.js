@@ -7,9 +7,10 @@ import { soon } from "./guard.js";
 import { say, sayNew } from "./say.js";
 import { callWord, overWord } from "./words.js";
 
-const groupSize = 20;
+const firstSize = 10; // cards of the groups that are seen first
+const groupSize = 40; // and of the others
 const guessedHeight = 340; // px of a card that was never shown
-const margin = "1500px 0px";
+const margin = "1200px 0px";
 
 export class Offers {
   constructor(hooks) {
@@ -17,6 +18,7 @@ export class Offers {
     this.records = new Map(); // key -> { key, offer, over, sending, card, group }
     this.groups = [];
     this.open = 0;
+    this.later = []; // [key, offer] of those whose turn comes after the first paint
     this.root = byId("offers");
     this.near = new IntersectionObserver((seen) => this.seen(seen), { rootMargin: margin });
     this.root.addEventListener("keydown", (event) => this.key(event));
@@ -26,21 +28,34 @@ export class Offers {
 
   // reset takes in the whole state, oldest first. Offers that are not in it any more have ended.
   reset(offers, restarted) {
-    const known = new Set(offers.map(key));
+    this.flush();
+    const known = new Map(offers.map((offer) => [key(offer), offer]));
     for (const record of this.records.values()) {
       if (!record.over && !known.has(record.key)) this.end(record, { outcome: restarted ? "server_restarted" : "away" });
     }
-    for (const offer of offers) {
-      if (!this.records.has(key(offer))) this.add(offer);
-    }
+    const fresh = [...known].filter(([name]) => !this.records.has(name));
+    for (const [name, offer] of fresh.slice(0, firstSize)) this.add(name, offer);
+    this.later = fresh.slice(firstSize);
+    if (this.later.length > 0) requestAnimationFrame(() => setTimeout(() => this.flush()));
+    this.update();
+    soon();
+  }
+
+  // flush takes in what was put off.
+  flush() {
+    if (this.later.length === 0) return;
+    const later = this.later;
+    this.later = [];
+    for (const [name, offer] of later) this.add(name, offer);
     this.update();
     soon();
   }
 
   // opened takes in a new offer.
   opened(offer) {
+    this.flush();
     if (this.records.has(key(offer))) return;
-    this.add(offer);
+    this.add(key(offer), offer);
     this.update();
     soon();
     sayNew(callWord(offer.action) ?? "a request of an unknown kind");
@@ -48,26 +63,33 @@ export class Offers {
 
   // closed notes how an offer ended.
   closed(end) {
+    this.flush();
     const record = this.records.get(key(end));
     if (record) this.end(record, end);
   }
 
-  add(offer) {
-    const record = { key: key(offer), offer };
+  add(name, offer) {
+    const record = { key: name, offer, over: undefined, sending: false, card: undefined, group: undefined };
     let group = this.groups.at(-1);
-    if (!group || group.members.length >= groupSize) group = this.newGroup();
+    if (!group || group.members.length >= group.size) group = this.newGroup();
     record.group = group;
     group.members.push(record);
     this.records.set(record.key, record);
     this.open++;
     if (group.filled) this.place(record);
-    else group.node.style.height = `${group.members.length * guessedHeight}px`;
+    else if (group.members.length === 1 || group.members.length === group.size) this.guess(group);
+  }
+
+  // guess gives a group that was never shown the height that it may have.
+  guess(group) {
+    group.node.style.height = `${group.members.length * guessedHeight}px`;
   }
 
   newGroup() {
     const node = document.createElement("div");
     node.className = "group";
-    const group = { node, members: [], filled: this.groups.length === 0 };
+    const first = this.groups.length === 0;
+    const group = { node, members: [], size: this.groups.length < 3 ? firstSize : groupSize, filled: first };
     node.group = group;
     this.groups.push(group);
     this.root.append(node);
@@ -140,7 +162,7 @@ export class Offers {
     this.records.delete(record.key);
     group.members.splice(group.members.indexOf(record), 1);
     record.card?.node.remove();
-    if (!group.filled) group.node.style.height = `${group.members.length * guessedHeight}px`;
+    if (!group.filled) this.guess(group);
     if (group.members.length > 0) return;
     this.groups.splice(this.groups.indexOf(group), 1);
     this.near.unobserve(group.node);
@@ -149,6 +171,7 @@ export class Offers {
 
   // beside is the record so many places from another one.
   beside(record, step) {
+    this.flush();
     const all = this.groups.flatMap((group) => group.members);
     return all[all.indexOf(record) + step];
   }
@@ -180,9 +203,16 @@ export class Offers {
     event.preventDefault();
   }
 
+  // waiting is how many are open.
+  waiting() {
+    return this.open + this.later.length;
+  }
+
   // update shows how many there are, and what may be answered.
   update() {
-    byId("offers-count").textContent = this.open > 0 ? `(${this.open})` : "";
+    const group = this.groups.at(-1);
+    if (group && !group.filled) this.guess(group);
+    byId("offers-count").textContent = this.waiting() > 0 ? `(${this.waiting()})` : "";
     show(byId("no-offers"), this.records.size === 0);
     show(byId("dismiss-all"), this.records.size > this.open);
     this.hooks.counted();
@@ -202,5 +232,5 @@ export class Offers {
 
 // key is what an offer is known by.
 function key(offer) {
-  return JSON.stringify([offer.session, offer.request]);
+  return `${offer.request}\n${offer.session}`; // the server's own ids have no line feed
 }

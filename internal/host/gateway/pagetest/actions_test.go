@@ -18,6 +18,9 @@ import (
 func (s *stand) actions(d *dispatch.Dispatcher) {
 	s.Helper()
 	register(s, d, "state.watch", dispatch.ScopeView, func(watchPayload, dispatch.Origin) (any, error) { return s.whole(), nil })
+	register(s, d, "question.list", dispatch.ScopeView, func(struct{}, dispatch.Origin) (any, error) {
+		return map[string]any{"questions": s.state.Questions}, nil
+	})
 	register(s, d, "permission.detail", dispatch.ScopeAnswer, func(p offerPayload, _ dispatch.Origin) (any, error) {
 		found, err := s.store.Detail(s.key(p))
 		return detailOf(found), wireError(err)

@@ -53,6 +53,7 @@ func TestOnAPhone(t *testing.T) {
 func TestInTheDark(t *testing.T) {
 	s := busy(t)
 	w := s.enter("s3cret")
+	require.NoError(t, chromedp.Do(w.ctx, chromedp.EmulateViewport(1040, 640)))
 	w.settled(".card")
 	colors := map[string]string{}
 	for _, scheme := range []string{"light", "dark"} {
@@ -61,7 +62,7 @@ func TestInTheDark(t *testing.T) {
 		for _, selector := range []string{"body", ".card .why code", ".card time", ".allow_once .word", ".allow_always .word", ".reject_once .word", ".reach", ".state"} {
 			assert.GreaterOrEqual(t, eval[float64](w, contrast(selector)), 4.5, "%s %s", scheme, selector)
 		}
-		w.picture(scheme)
+		w.picture("page-" + scheme)
 	}
 	assert.NotEqual(t, colors["light"], colors["dark"])
 }

@@ -53,23 +53,27 @@ type step struct {
 }
 
 type offer struct {
-	Instance string          `json:"instance"`
-	Session  string          `json:"session"`
-	Task     string          `json:"task"`
-	Request  string          `json:"request"`
-	Agent    string          `json:"agent"`
-	Reason   string          `json:"reason"`
-	Stage    string          `json:"stage"`
-	Action   pending.Action  `json:"action"`
-	Options  pending.Options `json:"options"`
-	Opened   time.Time       `json:"opened"`
-	Trace    []step          `json:"trace"`
+	Instance string           `json:"instance"`
+	Session  string           `json:"session"`
+	Task     string           `json:"task"`
+	Request  string           `json:"request"`
+	Agent    string           `json:"agent"`
+	Reason   string           `json:"reason"`
+	Stage    string           `json:"stage"`
+	Action   pending.Action   `json:"action"`
+	Options  []pending.Option `json:"options"`
+	Opened   time.Time        `json:"opened"`
+	Trace    []step           `json:"trace"`
 }
 
 func offerOf(s pending.Snapshot) offer {
+	options := make([]pending.Option, 0, s.Options.Len())
+	for _, o := range s.Options.All() {
+		options = append(options, o)
+	}
 	return offer{
 		Instance: string(s.Instance), Session: s.Session, Task: "t1", Request: string(s.Request), Agent: "claude-acp",
-		Reason: string(s.Reason), Stage: string(s.Stage), Action: s.Action, Options: s.Options, Opened: s.Opened,
+		Reason: string(s.Reason), Stage: string(s.Stage), Action: s.Action, Options: options, Opened: s.Opened,
 		Trace: []step{{"blanket", "continue", "no_blanket_approval"}, {string(s.Stage), "pend", string(s.Reason)}},
 	}
 }
