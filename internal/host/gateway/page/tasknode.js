@@ -3,9 +3,10 @@
 import { el, said, show } from "./dom.js";
 import { lets } from "./guard.js";
 import { say } from "./say.js";
-import { stateWord } from "./words.js";
+import { lifeWord, stateWord } from "./words.js";
 
-const most = 16384; // characters of what an agent said
+const most = 16384; // characters of one piece of what an agent said
+const pieces = 50; // of the agent and the host in turn
 const over = ["stopped", "completed", "failed"];
 
 export class TaskNode {
@@ -15,7 +16,7 @@ export class TaskNode {
     this.state = el("span", { class: "state" });
     this.meta = el("p", { class: "meta" });
     this.instances = el("ul", { class: "instances" });
-    this.spoken = "";
+    this.spoken = []; // { text, from }
     this.words = el("pre", { tabindex: "0", "aria-label": "What the agent says", hidden: true });
     this.problem = el("p", { class: "problem" });
     this.children = el("ul");
@@ -44,6 +45,7 @@ export class TaskNode {
     const facts = [task.agent && `Agent ${task.agent}`, task.directory && `in ${task.directory}`].filter(Boolean);
     this.meta.replaceChildren(facts.join(", "));
     if (task.summary) this.meta.append(el("br"), said(task.summary));
+    if (task.note) this.meta.append(el("br"), el("b", {}, task.note));
     show(this.controls, this.hooks.mayOperate());
     const ended = over.includes(task.state);
     show(this.prompt, !ended);
@@ -55,24 +57,27 @@ export class TaskNode {
   // show lists the instances of the task.
   show(instances) {
     this.instances.replaceChildren(...instances.map((instance) => {
-      const line = el("li", {}, `${instance.agent_name || instance.agent}: ${stateWord(instance.state)}`);
+      const line = el("li", {}, `${instance.agent_name || instance.agent}: ${lifeWord(instance.state)}`);
       if (instance.automatic === false) line.append(el("br"), el("b", {}, "no automatic approval: everything is asked"));
       if (instance.error) line.append(el("br"), said(instance.error));
       return line;
     }));
   }
 
-  // say adds to what the agent said.
-  say(text) {
-    this.spoken = (this.spoken + text).slice(-most);
+  // say adds to what the agent said, or the host about it.
+  say(text, from) {
+    const last = this.spoken.at(-1);
+    if (last?.from === from) last.text = (last.text + text).slice(-most);
+    else this.spoken.push({ text, from });
+    if (this.spoken.length > pieces) this.spoken.shift();
     this.draw();
   }
 
   // draw shows the words, if somebody can see them.
   draw() {
     if (!this.details.open) return;
-    show(this.words, this.spoken !== "");
-    this.words.textContent = this.spoken;
+    show(this.words, this.spoken.length > 0);
+    this.words.replaceChildren(...this.spoken.map(({ text, from }) => (from === "host" ? el("b", {}, text) : text)));
     this.words.scrollTop = this.words.scrollHeight;
   }
 

@@ -64,9 +64,9 @@ export class Tasks {
     node.show(alive.length > 0 ? alive : all.slice(-1));
   }
 
-  // text adds to what an agent said.
-  text({ task, text }) {
-    this.nodes.get(task)?.say(text);
+  // text adds to what an agent said, or the host about it.
+  text({ task, text, from }) {
+    this.nodes.get(task)?.say(text, from);
   }
 
   // name is the title of a task; empty where it is not known.

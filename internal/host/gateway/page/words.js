@@ -70,12 +70,19 @@ export function by(person) {
 
 const states = {
   created: "created", running: "works", waiting: "waits for an answer", idle: "idle", stopped: "stopped",
-  completed: "completed", failed: "failed", starting: "starts", ended: "ended",
+  completed: "completed", failed: "failed",
 };
 
-// stateWord is the state of a task or an instance.
+// stateWord is the state of a task.
 export function stateWord(state) {
   return of(states, state) || "in an unknown state";
+}
+
+const lives = { starting: "starts", running: "runs", ended: "has ended" };
+
+// lifeWord is the state of an instance.
+export function lifeWord(state) {
+  return of(lives, state) || "in an unknown state";
 }
 
 // ago is a duration in ms, short.

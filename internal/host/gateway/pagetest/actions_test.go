@@ -71,7 +71,7 @@ func register[P any](s *stand, d *dispatch.Dispatcher, name string, scope dispat
 }
 
 // whole is the state with all open offers, oldest first.
-func (s *stand) whole() state {
+func (s *stand) whole() wholeState {
 	whole := s.state
 	var after uint64
 	for {

@@ -17,6 +17,12 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	switch os.Getenv(roleVariable) {
+	case "daemon":
+		os.Exit(daemonMain())
+	case "agent":
+		os.Exit(agentMain())
+	}
 	code := m.Run()
 	chromium.end()
 	if err := goleak.Find(); code == 0 && err != nil {

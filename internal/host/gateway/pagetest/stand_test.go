@@ -33,7 +33,7 @@ type stand struct {
 	store     *pending.Store
 	stop      func()
 	told      chan struct{} // closed when all changes of the store are published
-	state     state         // without offers
+	state     wholeState    // without offers
 	answers   []string      // what agents were answered: option ids, or "cancelled"
 	asked     []string      // what people asked of tasks
 	instances map[string]pending.InstanceID
@@ -50,7 +50,7 @@ func begin(t testing.TB) *stand {
 			"phone":  {Name: "phone", Scopes: everything},
 			"wall":   {Name: "wall", Scopes: dispatch.Scopes{dispatch.ScopeView}},
 		},
-		state: state{
+		state: wholeState{
 			Tasks:     []task{{ID: "t1", Title: "Mend the build", State: "waiting", Agent: "claude-acp", Directory: "/src/app"}},
 			Instances: []instance{{ID: "i1", Task: "t1", Agent: "claude-acp", AgentName: "claude", State: "running", Automatic: true}},
 		},

@@ -13,7 +13,7 @@ func TestTasksAreATree(t *testing.T) {
 	w := s.enter("s3cret")
 	w.until(`document.querySelectorAll("#tasks > li").length === 1`)
 	w.shows("#tasks > li > ul:last-child > li", "‹Run the tests› works")
-	w.shows("#tasks .instances", "claude: works")
+	w.shows("#tasks .instances", "claude: runs")
 	s.tell("instance.changed", map[string]any{"instance": instance{ID: "i1", Task: "t1", Agent: "claude-acp", AgentName: "claude", State: "running"}})
 	w.shows("#tasks .instances", "no automatic approval: everything is asked")
 	s.tell("task.changed", map[string]any{"task": task{ID: "t3", Parent: "t1", Title: "Run the tests", State: "completed"}})

@@ -111,7 +111,7 @@ func outcome(o pending.Outcome) string {
 	return "answered"
 }
 
-type state struct {
+type wholeState struct {
 	Server    string     `json:"server"`
 	Tasks     []task     `json:"tasks"`
 	Instances []instance `json:"instances"`
