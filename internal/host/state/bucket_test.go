@@ -121,8 +121,8 @@ func TestWatch(t *testing.T) {
 
 		second, err := b.Update(t.Context(), "a", []byte("2"), first)
 		require.NoError(t, err)
-		require.NoError(t, b.Delete(t.Context(), "a", second))
 		assert.Equal(t, Change{Put, Entry{"a", []byte("2"), second}}, <-changes)
+		require.NoError(t, b.Delete(t.Context(), "a", second))
 		gone := <-changes
 		assert.Equal(t, Deleted, gone.Kind)
 		assert.Equal(t, "a", gone.Entry.Key)
