@@ -39,8 +39,23 @@ func keeper() int {
 	return 0
 }
 
+// answersFile is where keepers note each answer that they get, by process and request.
+const answersFile = "answers.txt"
+
 // keeping is a keeper's prompt that waits for an answer.
-type keeping struct{ prompt, session string }
+type keeping struct {
+	prompt, session string
+	asked           int // the id of the request that is open
+}
+
+// got notes an answer.
+func (k *keeping) got(id string) {
+	f, err := os.OpenFile(answersFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, _ = fmt.Fprintf(f, "%d-%s\n", os.Getpid(), id)
+		_ = f.Close()
+	}
+}
 
 func (k *keeping) take(line []byte) {
 	var m struct {
@@ -74,6 +89,7 @@ func (k *keeping) take(line []byte) {
 		say(m.Params.Session, "heard: "+m.Params.Prompt[0].Text)
 		result = `{"stopReason":"end_turn"}`
 	case "": // the answer to the request
+		k.got(id)
 		say(k.session, "answered: "+string(m.Result))
 		id, result = k.prompt, `{"stopReason":"end_turn"}`
 	}
@@ -82,9 +98,10 @@ func (k *keeping) take(line []byte) {
 
 func (k *keeping) ask() {
 	option, _ := json.Marshal(oddOption)
-	fmt.Printf(`{"jsonrpc":"2.0","id":77,"method":"session/request_permission","params":{"sessionId":%q,"toolCall":{"toolCallId":"c","kind":"execute",`+
+	k.asked++
+	fmt.Printf(`{"jsonrpc":"2.0","id":%d,"method":"session/request_permission","params":{"sessionId":%q,"toolCall":{"toolCallId":"c","kind":"execute",`+
 		`"title":%q,"rawInput":{"command":%q},"_meta":{"key":%q}},"options":[{"optionId":%s,"name":"Yes","kind":"allow_once"},{"optionId":"no","name":"No","kind":"reject_once"}]}}`+"\n",
-		k.session, secretCommand, secretCommand, hiddenWord, option)
+		k.asked, k.session, secretCommand, secretCommand, hiddenWord, option)
 }
 
 func say(session, what string) {

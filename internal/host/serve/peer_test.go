@@ -44,6 +44,7 @@ type peer struct {
 	replies map[string]chan message
 	events  []message
 	changed chan struct{} // closed when an event has come
+	gone    chan struct{} // closed when the connection is over
 }
 
 // dial connects with a token.
@@ -64,10 +65,9 @@ func tryDial(t testing.TB, url, secret string) (*peer, error) {
 		return nil, err
 	}
 	conn.SetReadLimit(-1)
-	p := &peer{t: t, conn: conn, ctx: ctx, replies: map[string]chan message{}, changed: make(chan struct{})}
-	read := make(chan struct{})
-	go func() { defer close(read); p.read() }()
-	t.Cleanup(func() { _ = conn.CloseNow(); cancel(); <-read })
+	p := &peer{t: t, conn: conn, ctx: ctx, replies: map[string]chan message{}, changed: make(chan struct{}), gone: make(chan struct{})}
+	go func() { defer close(p.gone); p.read() }()
+	t.Cleanup(func() { _ = conn.CloseNow(); cancel(); <-p.gone })
 	return p, nil
 }
 
@@ -81,12 +81,6 @@ func (p *peer) read() {
 	for {
 		_, raw, err := p.conn.Read(p.ctx)
 		if err != nil {
-			p.mu.Lock()
-			for id, c := range p.replies {
-				close(c)
-				delete(p.replies, id)
-			}
-			p.mu.Unlock()
 			return
 		}
 		var m message
@@ -119,8 +113,10 @@ func (p *peer) call(action, payload string) (message, bool) {
 		return message{}, false
 	}
 	select {
-	case m, ok := <-c:
-		return m, ok
+	case m := <-c:
+		return m, true
+	case <-p.gone:
+		return message{}, false
 	case <-time.After(patience):
 		return message{}, false
 	}

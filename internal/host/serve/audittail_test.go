@@ -1,0 +1,61 @@
+package serve
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+type auditRecords struct {
+	Records []struct {
+		Time    string `json:"time"`
+		Event   string `json:"event"`
+		Request string `json:"request_id"`
+		Reason  string `json:"reason"`
+	} `json:"records"`
+}
+
+// The end of the audit, for everybody and for somebody who may see a part of it.
+func TestAuditTail(t *testing.T) {
+	r := begin(t, nil)
+	p := r.dial(r.token("desk", all))
+	p.watch()
+	mine, theirs := p.start("mine", "shell"), p.start("theirs", "shell")
+	first, second := p.opens(mine.ID), p.opens(theirs.ID)
+	p.ask("permission.resolve", first.resolve(`{"choice":"deny"}`), nil)
+	p.ask("permission.resolve", second.resolve(`{"choice":"deny"}`), nil)
+
+	var whole, some, later, own auditRecords
+	p.ask("audit.tail", "{}", &whole)
+	require.Len(t, whole.Records, 4, "what was answered is written before the answer comes")
+	assert.Equal(t, second.Request, whole.Records[3].Request)
+	assert.Equal(t, "person_denied", whole.Records[3].Reason)
+	p.ask("audit.tail", `{"limit":2}`, &some)
+	assert.Equal(t, whole.Records[2:], some.Records)
+	p.ask("audit.tail", fmt.Sprintf(`{"after":%q}`, whole.Records[2].Time), &later)
+	assert.Equal(t, whole.Records[3:], later.Records)
+	assert.Equal(t, "invalid_payload", p.refused("audit.tail", `{"after":"yesterday"}`))
+
+	r.dial(r.token("guest", all, string(mine.ID))).ask("audit.tail", "{}", &own)
+	require.Len(t, own.Records, 2)
+	for _, record := range own.Records {
+		assert.Equal(t, first.Request, record.Request)
+	}
+}
+
+func TestTail(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "lines")
+	for most, want := range map[int64]string{100: "one\ntwo\nthree\n", 14: "one\ntwo\nthree\n", 13: "two\nthree\n", 7: "three\n", 3: "", 0: ""} {
+		require.NoError(t, os.WriteFile(file, []byte("one\ntwo\nthree\n"), 0o600))
+		got, err := tail(file, most)
+		require.NoError(t, err)
+		assert.Equal(t, want, string(got), most)
+	}
+	got, err := tail(filepath.Join(t.TempDir(), "none"), 10)
+	assert.NoError(t, err)
+	assert.Empty(t, got)
+}

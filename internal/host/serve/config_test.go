@@ -1,0 +1,146 @@
+package serve
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kandev/assent/internal/host/config"
+	"github.com/kandev/assent/internal/host/pending"
+	"github.com/kandev/assent/internal/host/process"
+)
+
+// whole is a file with every setting.
+const whole = `listen = "127.0.0.1:9000"
+data = "/var/lib/assent"
+hosts = ["desk.example"]
+origins = ["https://desk.example"]
+default_agent = "claude"
+
+[tls]
+cert = "cert.pem"
+key = "key.pem"
+
+[nats]
+url = "nats://nats.example"
+creds = "nats.creds"
+
+[agents.claude]
+id = "claude-acp"
+command = ["claude-agent-acp", "--verbose"]
+env = { TOKEN = "s3cret" }
+directory = "/src"
+auto_approve = true
+mcp = { docs = "http://localhost:8000/mcp", notes = "http://localhost:8001/sse" }
+
+[webhook]
+url = "https://hook.example/assent"
+secret_env = "HOOK_KEY"
+
+[offers]
+expiry = "2h"
+outcome = "reject"
+no_surface_after = "90s"
+`
+
+func write(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "serve.toml")
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	return file
+}
+
+func TestConfig(t *testing.T) {
+	c, err := ReadConfig(write(t, whole))
+	require.NoError(t, err)
+	require.NoError(t, c.Ready())
+	assert.Equal(t, Config{
+		Listen: "127.0.0.1:9000", Data: "/var/lib/assent", Hosts: []string{"desk.example"}, Origins: []string{"https://desk.example"}, DefaultAgent: "claude",
+		TLS: TLS{"cert.pem", "key.pem"}, NATS: NATS{"nats://nats.example", "nats.creds"},
+		Agents: map[string]Agent{"claude": {
+			ID: "claude-acp", Command: []string{"claude-agent-acp", "--verbose"}, Env: map[string]string{"TOKEN": "s3cret"}, Directory: "/src", AutoApprove: true,
+			MCP: map[string]string{"docs": "http://localhost:8000/mcp", "notes": "http://localhost:8001/sse"},
+		}},
+		Webhook: Webhook{"https://hook.example/assent", "HOOK_KEY"},
+		Offers:  Offers{Duration(2 * time.Hour), "reject", Duration(90 * time.Second)},
+	}, c)
+	assert.Equal(t, pending.Config{Unseen: 90 * time.Second, Expiry: pending.Expiry{After: 2 * time.Hour, Reject: true}}, c.Offers.pending())
+	_, agent, ok := c.agent("")
+	require.True(t, ok)
+	assert.Equal(t, config.Config{Agent: "claude-acp", AutoApprovePermissions: true, MCPServers: config.Servers{
+		{Name: "docs", Type: config.TypeHTTP, URL: "http://localhost:8000/mcp"}, {Name: "notes", Type: config.TypeSSE, URL: "http://localhost:8001/sse"},
+	}}, agent.settings())
+	t.Setenv("TOKEN", "another")
+	assert.Contains(t, agent.environment(), "TOKEN=s3cret")
+	assert.NotContains(t, agent.environment(), "TOKEN=another")
+}
+
+func TestConfigErrors(t *testing.T) {
+	const agent = "[agents.a]\ncommand = [\"x\"]\n"
+	for name, test := range map[string]struct{ text, says string }{
+		"an unknown setting":       {"listen = \"127.0.0.1:1\"\nlistem = \"x\"\n", `serve.toml:2: there is no setting "listem"`},
+		"an unknown setting below": {agent + "\ncolour = 1\n", `serve.toml:4: there is no setting "agents.a.colour"`},
+		"a wrong type":             {"\n\nhosts = \"s3cret\"\n", `serve.toml:3: `},
+		"no TOML":                  {"listen = \"s3cret\n", `serve.toml:1: this is no TOML`},
+		"a setting twice":          {"listen = \"127.0.0.1:1\"\nlisten = \"s3cret\"\n", `serve.toml`},
+		"a wrong duration":         {"[offers]\nexpiry = \"s3cret\"\n", `serve.toml:2: the value of "offers.expiry" is not of the expected form`},
+		"beyond the loopback":      {"listen = \"0.0.0.0:80\"\n", "can be reached from other machines"},
+		"half a certificate":       {"[tls]\ncert = \"x\"\n", "tls: cert and key come together"},
+		"credentials for nothing":  {"[nats]\ncreds = \"x\"\n", "nats: creds need a url"},
+		"an outcome":               {"[offers]\noutcome = \"s3cret\"\n", `offers: outcome is "cancel" or "reject"`},
+		"an expiry":                {"[offers]\nexpiry = \"-2h\"\n", "offers: expiry is below zero"},
+		"a webhook without a key":  {"[webhook]\nurl = \"https://s3cret.example\"\n", "webhook: secret_env is missing"},
+		"a webhook without a URL":  {"[webhook]\nsecret_env = \"X\"\n", "webhook: secret_env needs a url"},
+		"a webhook elsewhere":      {"[webhook]\nurl = \"ftp://s3cret\"\nsecret_env = \"X\"\n", "webhook: url is no http or https URL"},
+		"an agent without command": {"[agents.a]\nid = \"claude-acp\"\n", "agents.a: command is missing"},
+		"a relative directory":     {agent + "directory = \"s3cret\"\n", "agents.a: directory is no absolute path"},
+		"a variable":               {agent + "env = { \"A=B\" = \"s3cret\" }\n", "agents.a: env: "},
+		"a server's URL":           {agent + "mcp = { docs = \"s3cret\" }\n", "agents.a: "},
+		"a default that is none":   {"default_agent = \"b\"\n" + agent, "default_agent: there is no agent of that name"},
+	} {
+		_, err := ReadConfig(write(t, test.text))
+		assert.ErrorContains(t, err, test.says, name)
+		assert.NotContains(t, err.Error(), "s3cret", name)
+	}
+	_, err := ReadConfig(filepath.Join(t.TempDir(), "none.toml"))
+	assert.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func TestWhichAgent(t *testing.T) {
+	one, two := Agent{ID: "one"}, Agent{ID: "two"}
+	for _, test := range []struct {
+		config Config
+		name   string
+		want   string // empty: none
+	}{
+		{Config{Agents: map[string]Agent{"a": one}}, "", "a"},
+		{Config{Agents: map[string]Agent{"a": one}}, "a", "a"},
+		{Config{Agents: map[string]Agent{"a": one}}, "b", ""},
+		{Config{Agents: map[string]Agent{"a": one, "b": two}}, "", ""},
+		{Config{Agents: map[string]Agent{"a": one, "b": two}, DefaultAgent: "b"}, "", "b"},
+		{Config{}, "", ""},
+	} {
+		name, got, ok := test.config.agent(test.name)
+		assert.Equal(t, test.want != "", ok)
+		if ok {
+			assert.Equal(t, test.want, name)
+			assert.Equal(t, test.config.Agents[test.want], got)
+		}
+	}
+}
+
+func TestTheDemo(t *testing.T) {
+	var c Config
+	assert.ErrorContains(t, c.Ready(), "no agent is configured")
+	c.AddDemo(process.Command{Path: "/bin/assent", Args: []string{"demo-agent"}})
+	require.NoError(t, c.Ready())
+	name, agent, ok := c.agent("")
+	assert.True(t, ok)
+	assert.Equal(t, "demo", name)
+	assert.Equal(t, []string{"/bin/assent", "demo-agent"}, agent.Command)
+	assert.Negative(t, c.Offers.pending().Unseen, "the page has to be found first")
+}

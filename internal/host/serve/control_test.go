@@ -1,0 +1,115 @@
+package serve
+
+import (
+	"bytes"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kandev/assent/internal/testlog"
+)
+
+// command is `assent token`.
+func command(t *testing.T, dir string, r TokenRequest) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	err := TokenCommand(t.Context(), Config{Data: dir}, r, &out, new(testlog.Buffer).Logger())
+	return out.String(), err
+}
+
+var secretForm = regexp.MustCompile(`assent_[A-Za-z0-9_-]{43}`)
+
+// Tokens are managed by the server that runs, and without one.
+func TestTokensWithAndWithoutAServer(t *testing.T) {
+	r := begin(t, nil)
+	out, err := command(t, r.dir, TokenRequest{Command: "create", Name: "phone", Scopes: []string{"view"}})
+	require.NoError(t, err)
+	secret := secretForm.FindString(out)
+	assert.Contains(t, out, r.URL()+"#token="+secret)
+	p := r.dial(secret)
+	p.watch()
+	assert.Equal(t, "forbidden", p.refused("task.start", `{"title":"x"}`))
+	_, err = command(t, r.dir, TokenRequest{Command: "create", Name: "phone", Scopes: []string{"view"}})
+	assert.ErrorContains(t, err, "there is a token of that name")
+
+	out, err = command(t, r.dir, TokenRequest{Command: "delete", Name: "phone"})
+	require.NoError(t, err)
+	assert.Contains(t, out, "phone is deleted")
+	_, ok := p.call("task.list", "{}")
+	assert.False(t, ok, "what was connected with it is cut off")
+	_, err = tryDial(t, r.URL(), secret)
+	assert.Error(t, err)
+	r.stop()
+
+	out, err = command(t, r.dir, TokenRequest{Command: "create", Name: "desk", Scopes: all, Tasks: []string{"task-1"}})
+	require.NoError(t, err)
+	secret = secretForm.FindString(out)
+	assert.NotContains(t, out, "#token=", "there is no page")
+	out, err = command(t, r.dir, TokenRequest{Command: "list"})
+	require.NoError(t, err)
+	assert.Regexp(t, `^name +scopes +tasks +created\ndesk +view,operate,answer +task-1 +20\d\d-`, out)
+	_, err = command(t, r.dir, TokenRequest{Command: "delete", Name: "nobody"})
+	assert.ErrorContains(t, err, "there is no token of that name")
+	_, err = command(t, r.dir, TokenRequest{Command: "steal"})
+	assert.ErrorContains(t, err, "no such command")
+
+	again := beginIn(t, r.dir, nil)
+	assert.Empty(t, again.dial(secret).watch().Tasks)
+}
+
+// The first start shows a token once; a later one says how to make another.
+func TestGreeting(t *testing.T) {
+	r := begin(t, nil)
+	var first, second bytes.Buffer
+	require.NoError(t, r.Greet(t.Context(), &first))
+	secret := secretForm.FindString(first.String())
+	require.NotEmpty(t, secret)
+	assert.Contains(t, first.String(), r.URL()+"#token="+secret)
+	assert.Empty(t, r.dial(secret).watch().Tasks)
+	require.NoError(t, r.Greet(t.Context(), &second))
+	assert.False(t, secretForm.MatchString(second.String()))
+	assert.Contains(t, second.String(), "assent token create NAME --data "+r.dir)
+	assert.NotContains(t, r.log.String(), secret)
+}
+
+// A data folder is for one server, and for its owner.
+func TestTheDataFolder(t *testing.T) {
+	r := begin(t, nil)
+	_, err := openControl(r.dir, nil)
+	assert.ErrorIs(t, err, ErrInUse)
+	r.stop()
+	require.NoError(t, os.WriteFile(filepath.Join(r.dir, controlName), nil, 0o600)) // left behind by a kill
+	again := beginIn(t, r.dir, nil)
+	conn, err := net.Dial("unix", filepath.Join(r.dir, controlName))
+	require.NoError(t, err)
+	_, err = conn.Write([]byte(strings.Repeat("x", 10) + "\n"))
+	require.NoError(t, err)
+	n, _ := conn.Read(make([]byte, 1))
+	assert.Zero(t, n, "what is no request has no answer")
+	require.NoError(t, conn.Close())
+	again.stop()
+
+	open := filepath.Join(t.TempDir(), "open")
+	require.NoError(t, os.Mkdir(open, 0o755))
+	require.NoError(t, PrepareData(open))
+	info, err := os.Stat(open)
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o700), info.Mode().Perm())
+}
+
+func TestWhereTheDataIs(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", "/state")
+	dir, err := DefaultData("assent")
+	require.NoError(t, err)
+	assert.Equal(t, filepath.Join("/state", "assent"), dir)
+	t.Setenv("XDG_STATE_HOME", "relative")
+	dir, err = DefaultData("assent")
+	require.NoError(t, err)
+	assert.True(t, filepath.IsAbs(dir))
+}
