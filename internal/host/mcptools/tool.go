@@ -24,8 +24,9 @@ type tool struct {
 	action                   string
 	schema                   *jsonschema.Schema
 	readOnly, idempotent     bool
-	// waits says that the answer can take as long as a person does.
-	waits bool
+	// progress is how often a client hears that it is still worth waiting, of a tool
+	// that answers when a person does; 0 for any other.
+	progress time.Duration
 }
 
 // definition is what a client is told.
@@ -45,8 +46,8 @@ func (t tool) handler(call Caller) mcp.ToolHandlerFor[map[string]any, any] {
 		if err != nil { // its text would quote the arguments
 			return nil, nil, errors.New("the arguments are not valid JSON text")
 		}
-		if t.waits {
-			defer keepAlive(ctx, req)()
+		if t.progress > 0 {
+			defer keepAlive(ctx, req, t.progress)()
 		}
 		result, err := call(ctx, t.action, payload)
 		if err != nil {
@@ -68,13 +69,12 @@ func explain(err error) error {
 	return errors.New("unavailable: the host cannot be reached now: try again later")
 }
 
-// progressEvery is how often a client that waits for a person hears that it is
-// still worth waiting. Many clients give up after a minute without a word.
+// progressEvery is for clients that give up after a minute without a word: many do.
 const progressEvery = 10 * time.Second
 
 // keepAlive sends progress notifications until the returned function is called, if
 // the client asked for them.
-func keepAlive(ctx context.Context, req *mcp.CallToolRequest) (stop func()) {
+func keepAlive(ctx context.Context, req *mcp.CallToolRequest, every time.Duration) (stop func()) {
 	token := req.Params.GetProgressToken()
 	if token == nil {
 		return func() {}
@@ -82,7 +82,7 @@ func keepAlive(ctx context.Context, req *mcp.CallToolRequest) (stop func()) {
 	over, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		ticker := time.NewTicker(progressEvery)
+		ticker := time.NewTicker(every)
 		defer ticker.Stop()
 		for n := 1.0; ; n++ {
 			select {

@@ -54,7 +54,7 @@ func own() []tool {
 				"Errors: not_found (no such task, or out of reach), conflict (the task is over, or too many messages wait).",
 		},
 		{
-			name: "ask_user_question_kandev", title: "Ask the user", action: ActionAskUserQuestion, schema: Schema[Question](), waits: true,
+			name: "ask_user_question_kandev", title: "Ask the user", action: ActionAskUserQuestion, schema: Schema[Question](), progress: progressEvery,
 			description: "Asks the user a question and waits until it is answered, which can take hours; the result is the answer. " +
 				"Use it when you cannot go on without a decision that is the user's. Do not use it to ask for permission to call a tool: the host does that. " +
 				"Errors: conflict (too many questions are open), unavailable (the task was stopped while it waited).",
