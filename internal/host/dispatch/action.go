@@ -37,6 +37,7 @@ type Action struct {
 type entry struct {
 	Action
 	schema     *jsonschema.Resolved
+	flat       *flat                           // nil for a schema that is not
 	properties map[string]*jsonschema.Resolved // of those that can stand alone
 	document   jsontext.Value                  // the schema as JSON
 }
@@ -83,7 +84,7 @@ func (a Action) prepare() (*entry, error) {
 	if err := a.check(); err != nil {
 		return nil, err
 	}
-	e := &entry{Action: a, properties: map[string]*jsonschema.Resolved{}}
+	e := &entry{Action: a, flat: flatten(a.Schema), properties: map[string]*jsonschema.Resolved{}}
 	var err error
 	if e.schema, err = a.Schema.CloneSchemas().Resolve(nil); err != nil {
 		return nil, fmt.Errorf("dispatch: action %q: its schema: %w", a.Name, err)

@@ -30,10 +30,18 @@ func (e *entry) payload(raw jsontext.Value) (jsontext.Value, error) {
 	if json.Unmarshal(raw, &value) != nil {
 		return nil, &Error{CodeInvalidPayload, "the payload is not strict JSON: it is malformed, has a key twice, or is not UTF-8"}
 	}
-	if e.schema.Validate(value) != nil {
+	if !e.fits(value) {
 		return nil, &Error{CodeInvalidPayload, e.explain(value)}
 	}
 	return raw, nil
+}
+
+// fits says whether a payload is valid.
+func (e *entry) fits(value map[string]any) bool {
+	if e.flat != nil {
+		return e.flat.fits(value)
+	}
+	return e.schema.Validate(value) == nil
 }
 
 // explain says what does not fit, in words of the schema alone: the validator's own

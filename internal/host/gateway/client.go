@@ -33,8 +33,10 @@ type client struct {
 	conn   *websocket.Conn
 	person dispatch.Person
 	out    *outbox
-	places chan struct{} // one for each request that runs
-	tasks  sync.WaitGroup
+	places chan struct{}   // one for each request that runs
+	tasks  sync.WaitGroup  // reading, and requests that run
+	gone   chan struct{}   // closed when there is nothing more to read
+	ctx    context.Context // ends with the connection
 
 	mu    sync.Mutex
 	watch *subscription
@@ -42,7 +44,7 @@ type client struct {
 
 // serveWebSocket serves a client until it leaves.
 func (g *Gateway) serveWebSocket(w http.ResponseWriter, r *http.Request) {
-	c := &client{g: g, out: newOutbox(g.opts.Limits), places: make(chan struct{}, g.opts.Limits.Concurrent)}
+	c := &client{g: g, out: newOutbox(g.opts.Limits), places: make(chan struct{}, g.opts.Limits.Concurrent), gone: make(chan struct{})}
 	authorized := len(r.Header.Values("Authorization")) > 0
 	if authorized {
 		if why := c.introduce(bearer(r.Header), r); why != "" {
@@ -78,6 +80,7 @@ func (g *Gateway) serveWebSocket(w http.ResponseWriter, r *http.Request) {
 
 // run lets the client in, reads what it sends, and cleans up.
 func (c *client) run(ctx context.Context, cut func(), r *http.Request, authorized bool) {
+	c.ctx = ctx
 	c.conn.SetReadLimit(maxSkipped)
 	asking, left := context.WithCancel(ctx) // ends when the client has left
 	defer left()
@@ -85,7 +88,8 @@ func (c *client) run(ctx context.Context, cut func(), r *http.Request, authorize
 	writing.Go(func() { defer cut(); c.write(ctx) })
 	writing.Go(func() { c.ping(ctx, cut) })
 	if authorized || c.authenticate(ctx, r) {
-		c.read(asking)
+		c.tasks.Go(func() { c.read(asking) })
+		<-c.gone
 	}
 	left()
 	c.out.end(clientLeft, "")
@@ -96,17 +100,18 @@ func (c *client) run(ctx context.Context, cut func(), r *http.Request, authorize
 	writing.Wait()
 }
 
-// read takes messages in until the connection ends.
+// read takes messages in until the connection ends, or somebody else reads on.
 func (c *client) read(ctx context.Context) {
 	for {
 		raw, failure, err := c.message(ctx, c.g.opts.Limits.MaxMessage)
-		switch {
-		case err != nil:
+		if err != nil {
+			close(c.gone)
 			return
-		case failure != nil:
-			c.out.put(outgoing{reply: (&request{}).reply(nil, failure)})
-		default:
-			c.take(ctx, raw)
+		}
+		if failure != nil {
+			c.answer((&request{}).reply(nil, failure))
+		} else if !c.take(ctx, raw) {
+			return
 		}
 	}
 }
@@ -134,45 +139,42 @@ func (c *client) message(ctx context.Context, most int) ([]byte, *dispatch.Error
 	return raw, nil, nil
 }
 
-// take answers one message: at once where it cannot be dispatched.
-func (c *client) take(ctx context.Context, raw []byte) {
+// take answers one message, and says whether its caller reads on.
+func (c *client) take(ctx context.Context, raw []byte) bool {
 	r, failure := readRequest(raw)
 	switch {
 	case failure != nil:
 	case dispatch.Internal(r.name):
 		failure = dispatch.RawInternal()
+		c.g.refusals.log("internal_action_of_raw_client")
 	case !c.g.requests.allow(c.person.Name):
 		failure = &dispatch.Error{Code: dispatch.CodeRateLimited, Message: "this token sends too many requests"}
-	}
-	if failure == nil && !c.start(func() { c.dispatch(ctx, &r) }) {
-		failure = &dispatch.Error{Code: dispatch.CodeRateLimited, Message: "too many requests of this client run at once"}
-	}
-	if failure != nil {
-		if failure.Code == dispatch.CodeForbidden {
-			c.g.refusals.log("internal_action_of_raw_client")
-		}
-		c.out.put(outgoing{reply: r.reply(nil, failure)})
-	}
-}
-
-// start runs a request, if the client has a place for it.
-func (c *client) start(f func()) bool {
-	select {
-	case c.places <- struct{}{}:
 	default:
-		return false
+		select {
+		case c.places <- struct{}{}:
+			return c.serve(ctx, &r)
+		default:
+			failure = &dispatch.Error{Code: dispatch.CodeRateLimited, Message: "too many requests of this client run at once"}
+		}
 	}
-	c.tasks.Go(func() {
-		defer func() { <-c.places }()
-		f()
-	})
+	c.answer(r.reply(nil, failure))
 	return true
 }
 
-// dispatch hands a request on and puts the answer out.
+// serve runs a request, and says whether its caller reads on.
+func (c *client) serve(ctx context.Context, r *request) bool {
+	t := c.g.turns.begin(func() {
+		c.tasks.Go(func() { c.read(ctx) })
+	})
+	c.dispatch(ctx, r)
+	<-c.places
+	return c.g.turns.end(t)
+}
+
+// dispatch hands a request on and sends the answer.
 func (c *client) dispatch(ctx context.Context, r *request) {
 	if !c.g.begin() {
-		c.out.put(outgoing{reply: r.reply(nil, &dispatch.Error{Code: dispatch.CodeUnavailable, Message: "the server ends"})})
+		c.answer(r.reply(nil, &dispatch.Error{Code: dispatch.CodeUnavailable, Message: "the server ends"}))
 		return
 	}
 	defer c.g.running.Done()
@@ -181,7 +183,19 @@ func (c *client) dispatch(ctx context.Context, r *request) {
 		return
 	}
 	result, failure := c.ask(ctx, r)
-	c.out.put(outgoing{reply: r.reply(result, failure)})
+	c.answer(r.reply(result, failure))
+}
+
+// answer sends a reply: at once where nothing waits, else through the outbox.
+func (c *client) answer(reply []byte) {
+	if !c.out.begin() {
+		c.out.put(outgoing{reply: reply})
+		return
+	}
+	defer c.out.done()
+	if c.conn.Write(c.ctx, websocket.MessageText, reply) != nil {
+		c.out.end(clientLeft, "")
+	}
 }
 
 // ask calls the dispatcher.
@@ -241,6 +255,9 @@ func (c *client) write(ctx context.Context) {
 				return
 			}
 			batch[i] = outgoing{}
+		}
+		if len(batch) > 0 {
+			c.out.done()
 		}
 		if over {
 			if code, reason := c.out.why(); code != clientLeft {

@@ -27,6 +27,7 @@ type Gateway struct {
 	handler  http.Handler
 	server   *http.Server
 	hub      *hub
+	turns    *turns
 	requests *limiter // of a token, by its name
 	failures *limiter // tries with unknown tokens, by remote address
 	refusals refusalLog
@@ -50,6 +51,7 @@ func Open(opts Options) (*Gateway, error) {
 		opts:     opts,
 		door:     newDoor(&opts),
 		hub:      newHub(opts.MaySee),
+		turns:    newTurns(),
 		requests: newLimiter(opts.Limits.Rate, opts.Limits.Burst),
 		failures: newLimiter(failRate, failBurst),
 		refusals: refusalLog{logger: opts.Logger},
@@ -71,6 +73,7 @@ func Open(opts Options) (*Gateway, error) {
 		ErrorLog: log.New(troubleLog{opts.Logger}, "", 0),
 	}
 	go g.serve()
+	go g.turns.run(g.ctx)
 	return g, nil
 }
 

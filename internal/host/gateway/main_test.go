@@ -152,7 +152,7 @@ func (s *stand) dial(t testing.TB, secret string) *peer {
 
 func (s *stand) tryDial(t testing.TB, header http.Header) (*peer, *http.Response, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 	conn, answer, err := websocket.Dial(ctx, "ws://"+s.host+"/ws", &websocket.DialOptions{HTTPHeader: header})
 	if err != nil {
 		cancel()

@@ -5,6 +5,7 @@ import (
 	"io"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/kandev/assent/internal/host/dispatch"
@@ -32,6 +33,23 @@ func malformed() *dispatch.Error {
 // readRequest reads a message strictly: one object, its keys exactly id, action and
 // payload, each at most once. What is wrong inside a payload is the dispatcher's to say.
 func readRequest(raw []byte) (request, *dispatch.Error) {
+	var m struct {
+		ID      jsontext.Value `json:"id"`
+		Action  jsontext.Value `json:"action"`
+		Payload jsontext.Value `json:"payload"`
+	}
+	if json.Unmarshal(raw, &m, json.RejectUnknownMembers(true)) == nil {
+		r := request{payload: m.Payload}
+		if r.set("id", m.ID) == nil && r.set("action", m.Action) == nil {
+			return r, nil
+		}
+	}
+	return scanRequest(raw)
+}
+
+// scanRequest is the long way, which finds out what is wrong, and what can be read
+// all the same.
+func scanRequest(raw []byte) (request, *dispatch.Error) {
 	var r request
 	d := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true))
 	if d.PeekKind() != '{' {

@@ -174,21 +174,17 @@ func FuzzRawMessage(f *testing.F) {
 	}
 	s.action(f, "task.list", dispatch.ScopeView, nil)
 	s.action(f, "state.watch", dispatch.ScopeView, nil)
+	p := s.dial(f, "s3cret")
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		c := &client{g: s.Gateway, person: s.people.of["s3cret"], out: newOutbox(s.opts.Limits), places: make(chan struct{}, 1)}
-		c.take(t.Context(), raw)
-		c.tasks.Wait()
-		c.watch.end()
-		sent, over := c.out.take(nil)
-		require.False(t, over)
-		require.Len(t, sent, 1)
+		text := p.ask(t, string(raw))
+		p.alive(t) // no second reply came
 		var reply struct {
 			ID     jsontext.Value  `json:"id"`
 			Action *string         `json:"action"`
 			Result *jsontext.Value `json:"result,omitzero"`
 			Error  *dispatch.Error `json:"error,omitzero"`
 		}
-		require.NoError(t, json.Unmarshal(sent[0].reply, &reply, json.RejectUnknownMembers(true), json.MatchCaseInsensitiveNames(true)))
+		require.NoError(t, json.Unmarshal([]byte(text), &reply, json.RejectUnknownMembers(true), json.MatchCaseInsensitiveNames(true)))
 		require.NotEqual(t, reply.Result == nil, reply.Error == nil)
 		if reply.Action != nil && dispatch.Internal(*reply.Action) {
 			require.NotNil(t, reply.Error)
@@ -200,5 +196,18 @@ func FuzzRawMessage(f *testing.F) {
 			require.False(t, dispatch.Internal(call.action))
 		}
 		s.calls = nil
+	})
+}
+
+// The short way of reading says the same as the long one.
+func FuzzReadRequest(f *testing.F) {
+	for _, c := range messages {
+		f.Add([]byte(c.message))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		short, failure := readRequest(raw)
+		long, longFailure := scanRequest(raw)
+		require.Equal(t, long, short)
+		require.Equal(t, longFailure, failure)
 	})
 }

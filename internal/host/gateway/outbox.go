@@ -26,12 +26,13 @@ type outbox struct {
 	wake                  chan struct{} // there is something to do
 	ended                 chan struct{} // closed when nothing is taken in any more
 
-	mu     sync.Mutex
-	queue  []outgoing
-	bytes  int
-	over   bool
-	code   websocket.StatusCode // why it is over
-	reason string
+	mu      sync.Mutex
+	queue   []outgoing
+	bytes   int
+	writing bool // somebody writes to the client
+	over    bool
+	code    websocket.StatusCode // why it is over
+	reason  string
 }
 
 func newOutbox(l Limits) *outbox {
@@ -85,13 +86,39 @@ func (b *outbox) signal() {
 	}
 }
 
-// take empties the outbox into a slice, which the caller gives back for reuse. It is
-// over when nothing else will come.
+// begin takes the right to write to the client past the outbox, which is there when
+// nothing waits and nobody writes. [outbox.done] gives it back.
+func (b *outbox) begin() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.over || b.writing || len(b.queue) > 0 {
+		return false
+	}
+	b.writing = true
+	return true
+}
+
+// done ends what begin or take has begun.
+func (b *outbox) done() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.writing = false
+	if b.over || len(b.queue) > 0 {
+		b.signal()
+	}
+}
+
+// take empties the outbox into a slice, unless somebody writes, with the right to
+// write it. It is over when nothing else will come.
 func (b *outbox) take(into []outgoing) (messages []outgoing, over bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.writing {
+		return into[:0], false
+	}
 	messages, b.queue = b.queue, into[:0]
 	b.bytes = 0
+	b.writing = len(messages) > 0
 	return messages, b.over
 }
 
