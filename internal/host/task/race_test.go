@@ -39,9 +39,12 @@ func TestTwoWritersLoseNothing(t *testing.T) {
 	}
 	all.Wait()
 	for _, s := range services {
-		assert.Eventually(t, func() bool { list, _ := s.List(Host{}); return len(list) == len(made)+1 }, 5*time.Second, time.Millisecond)
+		assert.Eventually(t, func() bool { // what the other one wrote is heard a moment later
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return len(s.tasks) == len(made)+1 && len(s.tasks[parent].children) == len(made)
+		}, 5*time.Second, time.Millisecond)
 		s.mu.Lock()
-		assert.Len(t, s.tasks[parent].children, len(made))
 		for _, child := range s.tasks[parent].children {
 			assert.True(t, made[child])
 		}

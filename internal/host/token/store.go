@@ -33,11 +33,14 @@ type stored struct {
 }
 
 // Open reads the tokens. One that cannot be read is logged, by its name, and is
-// not valid; it can be deleted.
+// not valid; it can be deleted. The logger can be nil.
 func Open(ctx context.Context, s *state.State, log *slog.Logger) (*Store, error) {
 	bucket, err := s.Bucket(ctx, "tokens")
 	if err != nil {
 		return nil, err
+	}
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
 	}
 	t := &Store{log: log, byName: map[string]stored{}, byDigest: map[digest]Token{}}
 	if t.mirror, err = bucket.Mirror(ctx, t.apply); err != nil {
