@@ -4,7 +4,7 @@ FUZZTIME    ?= 10s
 STATICCHECK ?= go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 MODULES     := . examples/plain
 
-.PHONY: help run build test lint cover fuzz bench examples soak canary
+.PHONY: help run serve build test lint cover fuzz bench examples soak canary
 
 ## help: this list
 help:
@@ -13,6 +13,10 @@ help:
 ## run: the demo agent asks, the pipeline decides, the tools really run
 run:
 	@go run ./cmd/assent run --demo --on-pending allow </dev/null
+
+## serve: the daemon with the demo agent; it says where its page is
+serve:
+	@go run ./cmd/assent serve --demo
 
 ## build: the command, into bin/
 build:

@@ -139,7 +139,7 @@ func TestHelpAndVersionInEveryForm(t *testing.T) {
 }
 
 func TestEveryHelpHasAnExample(t *testing.T) {
-	for _, command := range []string{"run", "replay", "check", "audit", "version"} {
+	for _, command := range []string{"run", "serve", "token", "replay", "check", "audit", "version"} {
 		code, stdout, _ := runIt(t, command, "--help")
 		assert.Zero(t, code)
 		assert.Regexp(t, `Examples?:\s+assent `+command, stdout)

@@ -133,12 +133,15 @@ func Run(ctx context.Context, s Settings, out io.Writer, demo string) error {
 	if err := app.Err(); err != nil { // without what the container did meanwhile
 		return errors.Join(dig.RootCause(err), c.close(ctx))
 	}
-	err := app.Start(ctx)
+	err := app.Start(context.WithoutCancel(ctx)) // nothing in it waits
 	if err == nil {
 		err = begin(ctx, server, out, demo)
 	}
 	if err == nil {
 		<-ctx.Done()
+	}
+	if ctx.Err() != nil { // it was to end, perhaps before it had begun
+		err = nil
 	}
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
 	defer cancel()
