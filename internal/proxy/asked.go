@@ -11,12 +11,13 @@ import (
 
 // asked is one offer that the client is asked about.
 type asked struct {
-	number  uint64
-	id      acp.ID
-	session string
-	offer   *acp.Offer // without what only its decision needed
-	tool    pipeline.Identity
-	since   time.Time
+	number     uint64
+	unreadable bool // so nobody knows of which session it is
+	id         acp.ID
+	session    string
+	offer      *acp.Offer // without what only its decision needed
+	tool       pipeline.Identity
+	since      time.Time
 
 	mu    sync.Mutex
 	told  bool   // that the client is asked
@@ -55,7 +56,7 @@ const maxAsked = 64 << 10
 func newAsked(d decided) *asked {
 	req := &d.offer.Request
 	a := &asked{
-		number: d.number, id: acp.NewID(d.offer.ID.String()), session: req.SessionID,
+		number: d.number, unreadable: d.offer.Reason == acp.ReasonUnreadable, id: acp.NewID(d.offer.ID.String()), session: req.SessionID,
 		tool: d.result.Facts.Identity, since: time.Now(),
 	}
 	lean := acp.Offer{ID: a.id, Request: pipeline.Request{SessionID: req.SessionID, Call: pipeline.ToolCall{ID: req.Call.ID}, Options: req.Options}}

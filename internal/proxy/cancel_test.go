@@ -141,8 +141,7 @@ func TestQuietAgentsAreToldToAsk(t *testing.T) {
 			"v2": {modesV2("s", "auto", "auto", "default"), `"method":"session/set_config_option","params":{"configId":"m","sessionId":"s","type":"id","value":"default"}}`},
 		} {
 			t.Run(agent+" "+name, func(t *testing.T) {
-				log := &testlog.Buffer{}
-				w := newWire(t, agentID(agent), injecting("kandev"), logging(log))
+				w := newWire(t, agentID(agent), injecting("kandev"))
 				w.clientSays(requestLine("1", "session/new", `{"mcpServers":[]}`))
 				assert.Equal(t, resultLine("1", c.answer), w.agentSays(resultLine("1", c.answer)))
 				prompt := requestLine("2", "session/prompt", `{"sessionId":"s","prompt":[]}`)
@@ -151,9 +150,10 @@ func TestQuietAgentsAreToldToAsk(t *testing.T) {
 				id := idOf(t, own)
 				assert.Equal(t, `{"jsonrpc":"2.0","id":`+id+`,`+c.params, own)
 				assert.True(t, strings.HasPrefix(id, `"assent-`), id)
-				assert.Equal(t, 1, log.Count("the agent begins in a mode that does not ask"))
+				assert.Equal(t, 1, strings.Count(w.stderr.read(), "the agent begins in a mode that does not ask"))
 
 				assert.Empty(t, w.agentSays(resultLine(id, `{}`)), "the answer is ours")
+				assert.Empty(t, w.stderr.read())
 				again := resultLine(id, `{}`)
 				assert.Equal(t, again, w.agentSays(again), "a second one is not")
 			})

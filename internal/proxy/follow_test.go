@@ -40,7 +40,7 @@ func TestTurns(t *testing.T) {
 	assert.Len(t, turns.open, maxTurns)
 }
 
-func frame(t *testing.T, line string) acp.Frame {
+func peek(t *testing.T, line string) acp.Frame {
 	t.Helper()
 	f, err := acp.Peek([]byte(line))
 	require.NoError(t, err)
@@ -62,10 +62,10 @@ func TestSessionRequests(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSessionRequests()
-			require.True(t, s.begin(frame(t, c.asks), nil))
-			_, _, ok := s.take(acp.NewID("99").Key(), frame(t, c.answers))
+			require.True(t, s.begin(peek(t, c.asks), nil))
+			_, _, ok := s.take(acp.NewID("99").Key(), peek(t, c.answers))
 			assert.False(t, ok, "an answer to something else")
-			f := frame(t, c.answers)
+			f := peek(t, c.answers)
 			session, _, ok := s.take(f.ID.Key(), f)
 			assert.True(t, ok)
 			assert.Equal(t, c.session, session)
@@ -75,11 +75,11 @@ func TestSessionRequests(t *testing.T) {
 	}
 	s := newSessionRequests()
 	for n := range 2 * maxSessionRequests {
-		assert.Equal(t, n < maxSessionRequests, s.begin(frame(t, requestLine(fmt.Sprint(n), "session/new", "{}")), nil))
-		s.initialize(frame(t, requestLine(fmt.Sprint(n), "initialize", "{}")))
+		assert.Equal(t, n < maxSessionRequests, s.begin(peek(t, requestLine(fmt.Sprint(n), "session/new", "{}")), nil))
+		s.initialize(peek(t, requestLine(fmt.Sprint(n), "initialize", "{}")))
 	}
 	assert.Len(t, s.init, maxSessionRequests)
-	s.initialize(frame(t, notificationLine("initialize", "{}")))
+	s.initialize(peek(t, notificationLine("initialize", "{}")))
 	assert.Len(t, s.init, maxSessionRequests)
 }
 

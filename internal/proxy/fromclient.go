@@ -52,8 +52,13 @@ func (r *relay) pass(line []byte) {
 	r.agent.relay(line)
 }
 
-// answerAgent relays an answer of the client, which tells the decoders nothing.
-func (r *relay) answerAgent(line []byte) {
+// answerAgent relays an answer of the client. One that names a method as well may be
+// a request to the agent, so the decoders have to see it.
+func (r *relay) answerAgent(f acp.Frame, line []byte) {
+	if f.Method != "" {
+		r.pass(line)
+		return
+	}
 	r.gate.own(trimEnd(line))
 	r.agent.relay(line)
 }
@@ -101,17 +106,17 @@ func (r *relay) cancel(f acp.Frame, line []byte) {
 // answer handles the client's answer to a request of the agent.
 func (r *relay) answer(f acp.Frame, line []byte) {
 	option, selected, forOffer := f.Outcome()
-	a, relay := r.ledger.answer(f.ID, forOffer)
+	a, relay := r.ledger.answer(f.ID, forOffer, f.Result() == nil)
 	if !relay {
 		r.log.Debug("an answer of the client is for no open request and is dropped", "bytes", len(line))
 		return
 	}
 	if a == nil {
-		r.answerAgent(line)
+		r.answerAgent(f, line)
 		return
 	}
 	verdict, kind := r.answered(a, option, selected)
 	waited := time.Since(a.since)
-	r.answerAgent(line)
+	r.answerAgent(f, line)
 	a.end(func() { r.report.answered(a, verdict, kind, waited) }) // after the agent has it
 }

@@ -16,7 +16,9 @@ import (
 
 // ParseInjections reads --inject NAME=TARGET and --inject-header NAME=KEY:VALUE. A
 // ${VARIABLE} in a value is taken from the environment; used are the names of those
-// variables: they hold secrets that are not the agent's. Errors quote no value.
+// variables: they hold secrets that are not the agent's. Errors quote nothing but
+// names that passed the parser: of a flag that is not in its form any part can be a
+// secret.
 func ParseInjections(inject, headers []string, lookup func(string) (string, bool)) (list []Injection, used []string, err error) {
 	byName := map[string]int{}
 	for _, flag := range inject {
@@ -24,8 +26,8 @@ func ParseInjections(inject, headers []string, lookup func(string) (string, bool
 		if !found || name == "" || target == "" {
 			return nil, nil, errors.New("--inject needs a name and a target, as in --inject kandev=http://localhost:8000/mcp or --inject kandev=stdio:my-server --flag")
 		}
-		if err := pipeline.CheckReservedName(name); err != nil {
-			return nil, nil, fmt.Errorf("--inject: %w", err)
+		if pipeline.CheckReservedName(name) != nil {
+			return nil, nil, errors.New("--inject: what stands before = cannot be the name of a server: use 1 to 128 of A-Z a-z 0-9 _ -, without __ and without _ at either end, as in --inject kandev=URL")
 		}
 		if _, twice := byName[name]; twice {
 			return nil, nil, fmt.Errorf("--inject: the name %q is given twice: give each server a name of its own", name)
@@ -69,7 +71,7 @@ func ParseInjections(inject, headers []string, lookup func(string) (string, bool
 func parseHeader(flag string) (name, key, value string, err error) {
 	name, header, named := strings.Cut(flag, "=")
 	key, value, found := strings.Cut(header, ":")
-	if !named || !found || name == "" || !httpguts.ValidHeaderFieldName(key) {
+	if !named || !found || pipeline.CheckReservedName(name) != nil || !httpguts.ValidHeaderFieldName(key) {
 		return "", "", "", errors.New("--inject-header needs the name of an injected server and a header, as in --inject-header 'kandev=Authorization:Bearer ${KANDEV_TOKEN}'")
 	}
 	return name, key, strings.TrimSpace(value), nil

@@ -7,11 +7,12 @@ import (
 )
 
 // ledger knows the requests of the agent that the client has to answer, by the
-// exact id. It never holds two of one id: an answer could be for either.
+// exact id. It never holds two offers of one id: an answer could be for either.
 type ledger struct {
-	mu   sync.Mutex
-	open map[string]*asked // nil: another request than an offer
-	owed map[string]int    // offers that were answered for the client
+	mu    sync.Mutex
+	open  map[string]*asked
+	other map[string]int // requests that are no offers
+	owed  map[string]int // offers that were answered for the client
 	// Offers that have had their answer, until the id is used again: the latest
 	// ones, and those before.
 	settled, earlier map[string]struct{}
@@ -29,35 +30,48 @@ const (
 const maxOpen = 1 << 16
 
 func newLedger() *ledger {
-	return &ledger{open: map[string]*asked{}, owed: map[string]int{}, settled: map[string]struct{}{}}
+	return &ledger{open: map[string]*asked{}, other: map[string]int{}, owed: map[string]int{}, settled: map[string]struct{}{}}
 }
 
 // free says whether an offer with this id can be told apart from all others.
 func (l *ledger) free(id acp.ID) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, open := l.open[id.Key()]
-	return !open && l.owed[id.Key()] == 0 && len(l.open) < maxOpen && len(l.owed) < maxOpen
+	key := id.Key()
+	return l.open[key] == nil && l.other[key] == 0 && l.owed[key] == 0 && len(l.open) < maxOpen && len(l.owed) < maxOpen
 }
 
-// ask notes that the client is about to be asked; a is nil for a request that is
-// no offer, or none that can be read. It never takes the place of an open offer.
-func (l *ledger) ask(id acp.ID, a *asked) {
+// ask notes that the client is about to be asked.
+func (l *ledger) ask(a *asked) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.anew(a.id.Key())
+	l.open[a.id.Key()] = a
+}
+
+// request notes that the client gets a request that is no offer. Of too many, the
+// answers are relayed all the same.
+func (l *ledger) request(id acp.ID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	key := id.Key()
+	l.anew(key)
+	if l.other[key] > 0 || len(l.other) < maxOpen {
+		l.other[key]++
+	}
+}
+
+// anew forgets what an id was used for before.
+func (l *ledger) anew(key string) {
 	delete(l.settled, key)
 	delete(l.earlier, key)
-	if l.open[key] == nil && len(l.open) < maxOpen {
-		l.open[key] = a
-	}
 }
 
 // settle notes that an offer was answered without the client.
 func (l *ledger) settle(id acp.ID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if _, open := l.open[id.Key()]; !open {
+	if l.open[id.Key()] == nil && l.other[id.Key()] == 0 {
 		l.settleKey(id.Key())
 	}
 }
@@ -81,22 +95,36 @@ func (l *ledger) isSettled(key string) bool {
 	return late || early
 }
 
-// answer takes an answer of the client. It is relayed if the agent waits for it.
-func (l *ledger) answer(id acp.ID, forOffer bool) (a *asked, relay bool) {
+// answer takes an answer of the client: for an offer in its form, an error, which can
+// be for anything, or another result. It is relayed if the agent waits for it.
+func (l *ledger) answer(id acp.ID, forOffer, failed bool) (a *asked, relay bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	key := id.Key()
-	a, open := l.open[key]
-	if l.owed[key] > 0 && (forOffer || !open) {
-		if l.owed[key]--; l.owed[key] == 0 {
-			delete(l.owed, key)
-		}
+	a = l.open[key]
+	switch other := l.other[key] > 0; {
+	case l.owed[key] > 0 && (forOffer || a == nil && !other):
+		count(l.owed, key)
 		return nil, false
-	}
-	if delete(l.open, key); a != nil {
+	case other && !forOffer && (a == nil || !failed):
+		count(l.other, key)
+		return nil, true
+	case a != nil:
+		delete(l.open, key)
 		l.settleKey(key)
+		return a, true
+	case other: // an odd answer to it
+		count(l.other, key)
+		return nil, true
 	}
-	return a, open || !forOffer && !l.isSettled(key)
+	return nil, !forOffer && !l.isSettled(key)
+}
+
+// count takes one away.
+func count(of map[string]int, key string) {
+	if of[key]--; of[key] <= 0 {
+		delete(of, key)
+	}
 }
 
 // cancel takes the open offers of a session. The client still owes an answer to each.
@@ -104,7 +132,7 @@ func (l *ledger) cancel(session string) (cancelled []*asked) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for key, a := range l.open {
-		if a != nil && a.session == session {
+		if a.session == session && !a.unreadable {
 			cancelled = append(cancelled, a)
 			delete(l.open, key)
 			l.owed[key]++

@@ -16,28 +16,33 @@ import (
 func TestTheLedgerIsBounded(t *testing.T) {
 	l := newLedger()
 	for n := range maxOpen {
-		l.ask(acp.NewID(strconv.Itoa(n)), &asked{session: "s"})
+		l.ask(&asked{id: acp.NewID(strconv.Itoa(n)), session: "s"})
 	}
 	more := acp.NewID("-1")
 	assert.False(t, l.free(more))
-	l.ask(more, &asked{session: "s"})
-	assert.Len(t, l.open, maxOpen)
-	_, relay := l.answer(acp.NewID("0"), true)
+	_, relay := l.answer(acp.NewID("0"), true, false)
 	assert.True(t, relay)
 	assert.True(t, l.free(more))
 	assert.Len(t, l.cancel("s"), maxOpen-1)
 	assert.Len(t, l.owed, maxOpen-1)
 	assert.False(t, l.free(acp.NewID("1")), "its answer is owed")
 	assert.True(t, l.free(more))
-	l.ask(more, &asked{session: "s"})
+	l.ask(&asked{id: more, session: "s"})
 	l.cancel("s")
 	assert.False(t, l.free(acp.NewID("-2")), "too many answers are owed")
 	assert.LessOrEqual(t, len(l.settled)+len(l.earlier), 2*maxSettled)
 
 	l = newLedger()
+	for n := range 2 * maxOpen {
+		l.request(acp.NewID(strconv.Itoa(n)))
+	}
+	assert.Len(t, l.other, maxOpen)
+	_, relay = l.answer(acp.NewID(strconv.Itoa(maxOpen+1)), false, false)
+	assert.True(t, relay, "its answer is relayed all the same")
+
 	long := acp.NewID(`"` + strings.Repeat("x", maxSettledID) + `"`)
-	l.ask(long, &asked{})
-	_, relay = l.answer(long, false)
+	l.ask(&asked{id: long})
+	_, relay = l.answer(long, false, true)
 	assert.True(t, relay)
 	assert.Empty(t, l.settled, "an id that long is not remembered")
 }
@@ -61,6 +66,18 @@ func TestAnErrorIsAnAnswerToo(t *testing.T) {
 	w = newWire(t, approving)
 	w.answers(offerLine("1", "s", "Bash"), selectedLine("1", "once"))
 	assert.Empty(t, w.clientSays(failed), "nobody asked the client")
+}
+
+// While an offer is open the agent asks for something else with its id: neither takes
+// the other one's answer.
+func TestAnotherRequestWithTheIDOfAnOpenOffer(t *testing.T) {
+	w := newWire(t)
+	w.asks(offerLine("7", "s", "Bash"))
+	w.asks(requestLine("7", "fs/read_text_file", "{}"))
+	read := resultLine("7", `{"content":"x"}`)
+	assert.Equal(t, read, w.clientSays(read))
+	assert.Equal(t, selectedLine("7", "once"), w.clientSays(selectedLine("7", "once")), "the person's answer is still waited for")
+	assert.Empty(t, w.clientSays(selectedLine("7", "once")))
 }
 
 // model is what the model knows: what the agent asked and was told, and what the

@@ -95,15 +95,13 @@ func (r *relay) decideWith(i *injection, o Options, name string, overrides confi
 	}
 	dialect, _ := o.Dialects.For(settings)
 	i.decoder = acp.NewDecoder(acp.Options{Reserved: name, Dialect: dialect})
-	first := len(r.gate.injections) == 0
+	var beside *nets.Guard
+	if len(r.gate.injections) > 0 {
+		beside = r.gate.injections[0].guard
+	}
 	i.guard = nets.NewGuard(nets.Options{
-		Reserved: name, Port: i.config.Port,
+		Reserved: name, Port: i.config.Port, Beside: beside, Unasked: r.report.unasked,
 		Fired: func(f nets.Fired) { r.gate.fired(f); r.report.fired(f) },
-		Unasked: func(u nets.Unasked) {
-			if u.Arrived || first { // the nets of the first one tell of what arrived at none
-				r.report.unasked(u)
-			}
-		},
 	})
 	return nil
 }

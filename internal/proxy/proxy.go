@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/kandev/assent/dialects"
@@ -122,7 +123,7 @@ func (r *relay) command(o Options, w *watcher) child.Command {
 	var added []string
 	c.Env, added = agents.Launching(o.Agent).Environment(c.Env, r.gate.injects())
 	if len(added) > 0 {
-		r.log.Info("variables were added to the agent's environment", "names", added)
+		r.report.say("the agent asks because of what is set in its environment: " + strings.Join(added, ", "))
 	}
 	c.Env = append(c.Env[:len(c.Env):len(c.Env)], w.mark()...)
 	return c
@@ -133,7 +134,7 @@ func (r *relay) run(ctx context.Context, o Options, p *child.Child, w *watcher) 
 	agentEnded, clientEnded := make(chan error, 1), make(chan struct{})
 	go r.agent.serve()
 	go func() {
-		err := r.fromAgent(ctx, p.Stdout)
+		err := r.fromAgent(ctx, &paced{r: p.Stdout, calm: &r.agent.calm})
 		_ = o.ToClient.Close() // the client sees the end of the agent's output
 		agentEnded <- err
 	}()
@@ -143,7 +144,9 @@ func (r *relay) run(ctx context.Context, o Options, p *child.Child, w *watcher) 
 		r.agent.end()
 	}()
 
-	code := r.supervise(o, p, agentEnded, clientEnded)
+	over := make(chan struct{})
+	defer close(over)
+	code := r.supervise(o, p, agentEnded, clientEnded, r.watchClient(o.Client, over))
 	if code > exitSignalled || !p.State().Exited() {
 		w.sweep() // it did not tidy up
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync/atomic"
 
+	"github.com/kandev/assent/internal/host/frame"
 	"github.com/kandev/assent/internal/host/nets"
 	"github.com/kandev/assent/pipeline"
 	"github.com/kandev/assent/pipeline/acp"
@@ -90,7 +91,7 @@ func (r *relay) takeAgent(ctx context.Context, line []byte) bool {
 	case m.Kind == acp.KindResponse:
 		return r.response(m.Frame)
 	case m.Kind == acp.KindRequest:
-		r.ledger.ask(m.ID, nil)
+		r.ledger.request(m.ID)
 	case m.Kind == acp.KindNotification && m.ToolCall:
 		r.update(messages)
 	}
@@ -121,6 +122,9 @@ func (r *relay) own(line []byte) {
 func (r *relay) response(f acp.Frame) (forClient bool) {
 	key := f.ID.Key()
 	if r.modes.answered(key) {
+		if f.Result() == nil {
+			r.report.modeRefused()
+		}
 		return false
 	}
 	r.sessions.capabilities(key, f)
@@ -151,16 +155,14 @@ func (r *relay) ask(f acp.Frame, session string) {
 func (r *relay) offer(ctx context.Context, messages []acp.Message) (forClient bool) {
 	r.number++
 	d := decided{number: r.number, injection: r.gate.injections[0], offer: messages[0].Offer}
-	if d.offer.Reason == acp.ReasonUnreadable { // the client may read it
-		r.ledger.ask(d.offer.ID, nil)
-		d.result = d.offer.Decide(ctx, nil)
-		r.waiting = d
-		return true
+	if d.offer.Reason == acp.ReasonUnreadable {
+		d.result = r.unreadableOffer(messages[0])
+	} else {
+		d.injection, d.offer, d.result = r.gate.decide(ctx, messages, r.held(d.offer))
 	}
-	d.injection, d.offer, d.result = r.gate.decide(ctx, messages, r.held(d.offer))
 	if d.result.Decision.Verdict != pipeline.Cancel && !r.ledger.free(d.offer.ID) {
 		if d.result.Decision.Verdict == pipeline.Select {
-			d.injection.guard.Withdraw(d.offer)
+			r.gate.each(func(g *nets.Guard) { g.Withdraw(d.offer) })
 		}
 		d.result.Decision, d.result.Stage = pipeline.Decision{Verdict: pipeline.Cancel, Reason: ReasonIDInUse}, nets.Stage
 	}
@@ -171,9 +173,18 @@ func (r *relay) offer(ctx context.Context, messages []acp.Message) (forClient bo
 		return false
 	}
 	d.asked = newAsked(d)
-	r.ledger.ask(d.offer.ID, d.asked)
+	r.ledger.ask(d.asked)
 	r.waiting = d
 	return true
+}
+
+// unreadableOffer leaves an offer to the client, which may be able to read it. The
+// nets get to know of its call as well as it can be read.
+func (r *relay) unreadableOffer(m acp.Message) pipeline.Result {
+	f := frame.Read(m.Line)
+	about := &acp.Offer{Request: pipeline.Request{SessionID: f.Session, Call: pipeline.ToolCall{ID: f.Call.ID}}}
+	r.gate.each(func(g *nets.Guard) { g.Check(about, pipeline.Result{}) })
+	return pipeline.Result{Decision: pipeline.Decision{Verdict: pipeline.Pend, Reason: acp.ReasonUnreadable}, Stage: acp.Stage}
 }
 
 // held is why nothing is approved automatically at the moment.

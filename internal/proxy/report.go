@@ -49,14 +49,17 @@ func (p *reporter) say(text string) {
 	_, _ = io.WriteString(p.stderr, "assent: proxy: "+text+"\n")
 }
 
-// warning says something once.
-func (p *reporter) warning(text string) {
+// warning says once what may be wrong.
+func (p *reporter) warning(text string) { p.once("warning: " + text) }
+
+// once says something once.
+func (p *reporter) once(text string) {
 	p.mu.Lock()
 	again := p.said[text]
 	p.said[text] = true
 	p.mu.Unlock()
 	if !again {
-		p.say("warning: " + text)
+		p.say(text)
 	}
 }
 
@@ -78,7 +81,7 @@ func (p *reporter) decided(d decided) {
 func explanation(d decided, kind string) string {
 	var line strings.Builder
 	verdict := map[pipeline.Verdict]string{pipeline.Select: "approved", pipeline.Cancel: "cancelled"}[d.result.Decision.Verdict]
-	if verdict == "" || d.offer.Reason == acp.ReasonUnreadable {
+	if verdict == "" {
 		verdict = "asked"
 	}
 	if kind != "" && !pipeline.IsAllow(kind) {
@@ -156,8 +159,12 @@ func (p *reporter) fired(f nets.Fired) {
 // unasked reports a call that ran and nobody was asked about.
 func (p *reporter) unasked(u nets.Unasked) {
 	o := p.origin(u.Session, 0)
-	p.audit.Append(audit.Record{Event: audit.Unasked, Instance: o.Instance, Agent: o.Agent, Session: o.Session, Tool: u.Tool})
-	p.log.Warn("a call ran and nobody had been asked", "call", u)
+	p.audit.Append(audit.Record{Event: audit.Unasked, Instance: o.Instance, Agent: o.Agent, Session: o.Session, Tool: u.Tool, Kind: u.Kind})
+	if u.Arrived {
+		p.log.Warn("a call reached the injected server and nobody had been asked", "call", u)
+	} else {
+		p.log.Info("a call ran and nobody had been asked", "call", u)
+	}
 }
 
 // noise passes on what the agent printed that is no message.
@@ -185,5 +192,10 @@ func (p *reporter) replaced(name string) {
 
 // mode says that the agent is told to ask.
 func (p *reporter) mode(mode string) {
-	p.log.Info("the agent begins in a mode that does not ask: it is told to ask", "mode", mode)
+	p.once(fmt.Sprintf("the agent begins in a mode that does not ask: it is set to mode %s", mode))
+}
+
+// modeRefused says that it does not.
+func (p *reporter) modeRefused() {
+	p.warning("the agent refused to be set to a mode in which it asks: it may run tools without asking")
 }

@@ -10,7 +10,7 @@ import (
 
 // supervise waits for the agent to end and sees to it that it does, once the
 // client has gone or a signal said so. It returns the exit code.
-func (r *relay) supervise(o Options, p *child.Child, agentEnded chan error, clientEnded <-chan struct{}) int {
+func (r *relay) supervise(o Options, p *child.Child, agentEnded chan error, clientEnded, clientGone <-chan struct{}) int {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	ending := make(chan bool, 1) // told whether a signal was needed
@@ -28,6 +28,9 @@ func (r *relay) supervise(o Options, p *child.Child, agentEnded chan error, clie
 		case <-clientEnded:
 			clientEnded = nil
 			end(child.Graces{Close: o.Close, Term: o.Term})
+		case <-clientGone:
+			clientGone = nil
+			end(child.Graces{Term: o.Term}) // it does not read, so it cannot see an end
 		case err := <-agentEnded:
 			agentEnded <- err // for whoever waits for the last words
 			agentEnded = nil

@@ -3,6 +3,8 @@ package proxy
 import (
 	"io"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // maxQueued bounds the lines of our own that wait for the agent to read. Then the
@@ -18,6 +20,8 @@ type toAgent struct {
 	w       io.WriteCloser
 	cut     bool // what was written last has no line end
 	err     error
+	calm    atomic.Bool  // something was written: see paced
+	begun   atomic.Int64 // when the write that goes on began, in nanoseconds of the clock; 0 for none
 
 	mu     sync.Mutex
 	queue  [][]byte
@@ -97,7 +101,16 @@ func (a *toAgent) write(line []byte) {
 		line = append([]byte{'\n'}, line...)
 	}
 	a.cut = line[len(line)-1] != '\n'
+	a.calm.Store(true)
+	a.begun.Store(time.Now().UnixNano())
 	_, a.err = a.w.Write(line)
+	a.begun.Store(0)
+}
+
+// stuck says whether a write has been waiting for the agent to read.
+func (a *toAgent) stuck(d time.Duration) bool {
+	begun := a.begun.Load()
+	return begun != 0 && time.Since(time.Unix(0, begun)) > d
 }
 
 // end writes what is queued and closes the agent's input.
