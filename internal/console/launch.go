@@ -97,6 +97,9 @@ func userServers(flags []string) (config.Servers, error) {
 		if !ok || name == "" || url == "" {
 			return nil, Usage("--mcp needs a name and a URL", "as in --mcp docs=http://localhost:8000/mcp")
 		}
+		if strings.Contains(name, "://") { // it may hold a password
+			return nil, Usage("--mcp needs a name before the URL", "as in --mcp docs=http://localhost:8000/mcp")
+		}
 		kind := config.TypeHTTP
 		if strings.HasSuffix(url, "/sse") {
 			kind = config.TypeSSE

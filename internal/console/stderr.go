@@ -42,7 +42,7 @@ func (s *Stderr) File() *os.File { return s.out.f }
 func (s *Stderr) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed || s.queued+len(p) > maxQueued {
+	if s.closed || s.queued > 0 && s.queued+len(p) > maxQueued { // one alone may be larger
 		s.dropped++
 		return len(p), nil
 	}
@@ -97,8 +97,11 @@ func (s *Stderr) Flush() (dropped int) {
 	return s.dropped
 }
 
-// Close writes what is left, for a short time, and takes no more.
+// Close writes what is left, for a short time, and takes no more. What was dropped
+// is said if somebody reads by then.
 func (s *Stderr) Close() {
 	s.Hurry()
-	_ = s.Flush()
+	if n := s.Flush(); n > 0 {
+		_, _ = fmt.Fprintf(s.out, "assent: stderr: %d lines were dropped, nobody read them in time\n", n)
+	}
 }

@@ -22,6 +22,10 @@ type Options struct {
 	// that nobody was asked about. Any goroutine may call them; they must not block.
 	Fired   func(Fired)
 	Unasked func(Unasked)
+	// Beside is the guard of another injected server of the same instance: that one
+	// tells of calls that ran elsewhere, and what arrives here is known to it. Nil
+	// when there is none.
+	Beside *Guard
 	// Dial says whether something listens on a port of this machine; nil really
 	// tries.
 	Dial func(port int) bool
@@ -36,7 +40,7 @@ type Guard struct {
 	contacts contacts
 	wire     *Tripwire
 	asked    askedCalls
-	ran      ran
+	ran      *ran
 
 	mu      sync.Mutex
 	tripped bool                       // the instance approves nothing by itself any more
@@ -55,7 +59,11 @@ func NewGuard(o Options) *Guard {
 	if o.Dial == nil {
 		o.Dial = reachable
 	}
-	return &Guard{options: o, contacts: newContacts(), wire: NewTripwire(), ran: newRan(), held: map[string]pipeline.Reason{}, alarmed: map[string]struct{}{}}
+	seen := newRan()
+	if o.Beside != nil {
+		seen = o.Beside.ran
+	}
+	return &Guard{options: o, contacts: newContacts(), wire: NewTripwire(), ran: seen, held: map[string]pipeline.Reason{}, alarmed: map[string]struct{}{}}
 }
 
 // Expect says that a secret for the endpoint exists, before the agent has it.

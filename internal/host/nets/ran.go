@@ -34,8 +34,8 @@ type ranCall struct {
 	accounted, over bool
 }
 
-func newRan() ran {
-	return ran{seed: maphash.MakeSeed(), young: map[callKey]ranCall{}, spare: map[string]int{}}
+func newRan() *ran {
+	return &ran{seed: maphash.MakeSeed(), young: map[callKey]ranCall{}, spare: map[string]int{}}
 }
 
 func (r *ran) key(session, call string) callKey {

@@ -15,10 +15,17 @@ import (
 // Update takes a session/update of the agent: a call may begin or be over.
 func (g *Guard) Update(line []byte) {
 	if u, ok := g.read(line); ok {
-		if unasked, kind := g.ran.update(u); unasked {
-			g.options.Unasked(Unasked{Session: u.session, Kind: cmp.Or(kind, audit.KindOther)})
+		if g.options.Beside == nil {
+			g.ranElsewhere(u)
 		}
 		g.ended(u)
+	}
+}
+
+// ranElsewhere tells of a call that has run and nobody was asked about.
+func (g *Guard) ranElsewhere(u update) {
+	if unasked, kind := g.ran.update(u); unasked {
+		g.options.Unasked(Unasked{Session: u.session, Kind: cmp.Or(kind, audit.KindOther)})
 	}
 }
 

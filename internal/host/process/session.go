@@ -132,7 +132,13 @@ func (i *Instance) tellToAsk(result jsontext.Value, session string) {
 		return
 	}
 	i.log.Info("the agent begins in a mode that does not ask: it is told to ask")
-	if _, err := i.conn.start(request{method: method, params: params}); err != nil {
+	told := request{method: method, params: params, then: func(_ jsontext.Value, err error) error {
+		if err != nil {
+			i.log.Warn("the agent refused to be set to a mode in which it asks: it may run tools without asking")
+		}
+		return err
+	}}
+	if _, err := i.conn.start(told); err != nil {
 		i.log.Warn("the agent could not be told to ask", "error", err)
 	}
 }
