@@ -10,9 +10,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+var encoding = json.JoinOptions(jsontext.AllowInvalidUTF8(true), json.Deterministic(true))
+
 // Encode writes a result as JSON. What is no UTF-8 in a text is replaced.
 func Encode(result any) (jsontext.Value, error) {
-	b, err := json.Marshal(result, jsontext.AllowInvalidUTF8(true), json.Deterministic(true))
+	b, err := json.Marshal(result, encoding)
 	return b, err
 }
 

@@ -73,6 +73,10 @@ func roundTrip(b *testing.B, conn *websocket.Conn, message []byte) []byte {
 
 var unlimited = func(o *Options) { o.Limits.Rate, o.Limits.Burst = 1e12, 1e12 }
 
+type answered struct {
+	Answered bool `json:"answered"`
+}
+
 // resolving registers permission.resolve over a real store.
 func (s *stand) resolving(b *testing.B, store *pending.Store) {
 	type resolve struct {
@@ -95,7 +99,7 @@ func (s *stand) resolving(b *testing.B, store *pending.Store) {
 			if err := store.Resolve(key, pending.Select(ask.Answer), pending.Responder{}); err != nil {
 				return nil, err
 			}
-			return map[string]bool{"answered": true}, nil
+			return answered{true}, nil
 		},
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -20,6 +21,8 @@ const (
 	actionWatch = "state.watch"
 	// maxSkipped bounds a message that is too large but still read to its end.
 	maxSkipped = 16 << 20
+	// keptBuffer is how much of a buffer is kept for the next message.
+	keptBuffer = 16 << 10
 	// farewell is what a client gets to read what still waits, when it is given up.
 	farewell = 5 * time.Second
 )
@@ -35,6 +38,7 @@ type client struct {
 	out    *outbox
 	places chan struct{}   // one for each request that runs
 	tasks  sync.WaitGroup  // reading, and requests that run
+	buffer bytes.Buffer    // of whoever reads
 	gone   chan struct{}   // closed when there is nothing more to read
 	ctx    context.Context // ends with the connection
 
@@ -116,17 +120,22 @@ func (c *client) read(ctx context.Context) {
 	}
 }
 
-// message reads one message of at most so many bytes. The rest of a larger one is
+// message reads one message of at most so many bytes, which are there until the next
+// one is read. The rest of a larger one is
 // skipped, so that the connection lives on.
 func (c *client) message(ctx context.Context, most int) ([]byte, *dispatch.Error, error) {
 	kind, r, err := c.conn.Reader(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	raw, err := io.ReadAll(io.LimitReader(r, int64(most)+1))
-	if err != nil {
+	c.buffer.Reset()
+	if c.buffer.Cap() > keptBuffer {
+		c.buffer = bytes.Buffer{}
+	}
+	if _, err := c.buffer.ReadFrom(io.LimitReader(r, int64(most)+1)); err != nil {
 		return nil, nil, err
 	}
+	raw := c.buffer.Bytes()
 	if len(raw) > most {
 		if _, err := io.Copy(io.Discard, r); err != nil {
 			return nil, nil, err
