@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -16,9 +14,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/kandev/assent/internal/host/config"
-	"github.com/kandev/assent/internal/host/gateway"
 	"github.com/kandev/assent/internal/host/pending"
-	"github.com/kandev/assent/internal/host/process"
 )
 
 // Config is the configuration file of the daemon. Flags win over it.
@@ -106,15 +102,19 @@ func (d *Duration) UnmarshalText(text []byte) error {
 }
 
 // ReadConfig reads a configuration file. Unknown keys are errors, and errors name
-// the line. They quote no value.
+// the line. They quote no value, but names of settings.
 func ReadConfig(path string) (Config, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return Config{}, err
 	}
+	return parseConfig(path, text)
+}
+
+// parseConfig reads the text of a file.
+func parseConfig(path string, text []byte) (Config, error) {
 	var c Config
-	decoder := toml.NewDecoder(bytes.NewReader(text))
-	err = decoder.DisallowUnknownFields().Decode(&c)
+	err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(&c)
 	strict, unknown := errors.AsType[*toml.StrictMissingError](err)
 	wrong, unreadable := errors.AsType[*toml.DecodeError](err)
 	switch {
@@ -140,94 +140,6 @@ func reasonOf(err *toml.DecodeError) string {
 		return fmt.Sprintf("the value of %q is not of the expected form", strings.Join(key, "."))
 	}
 	return "this is no TOML"
-}
-
-// Check says what is wrong with a configuration, in words of its keys.
-func (c *Config) Check() error {
-	if c.Listen != "" {
-		if err := gateway.CheckListen(c.Listen, c.TLS.Cert != "", c.Insecure); err != nil {
-			return errors.New(strings.TrimPrefix(err.Error(), "gateway: "))
-		}
-	}
-	switch {
-	case (c.TLS.Cert == "") != (c.TLS.Key == ""):
-		return errors.New("tls: cert and key come together")
-	case c.NATS.Creds != "" && c.NATS.URL == "":
-		return errors.New("nats: creds need a url: the embedded server takes no credentials")
-	case !slices.Contains([]string{"", "cancel", "reject"}, c.Offers.Outcome):
-		return errors.New(`offers: outcome is "cancel" or "reject"`)
-	case c.Offers.Expiry < 0:
-		return errors.New("offers: expiry is below zero: leave it out for offers that never expire")
-	}
-	if err := c.Webhook.check(); err != nil {
-		return fmt.Errorf("webhook: %w", err)
-	}
-	for name, a := range c.Agents {
-		if err := a.check(); err != nil {
-			return fmt.Errorf("agents.%s: %w", name, err)
-		}
-	}
-	if _, known := c.Agents[c.DefaultAgent]; c.DefaultAgent != "" && !known {
-		return errors.New("default_agent: there is no agent of that name")
-	}
-	return nil
-}
-
-// Ready is Check for a server that is to run: it needs an agent.
-func (c *Config) Ready() error {
-	if len(c.Agents) == 0 {
-		return errors.New("no agent is configured: name one in a file and give it with --config, or try --demo")
-	}
-	return c.Check()
-}
-
-// demoAgent is the name of the bundled agent.
-const demoAgent = "demo"
-
-// AddDemo adds the bundled agent, as the default. What it asks for waits until
-// somebody has found the page.
-func (c *Config) AddDemo(command process.Command) {
-	agents := maps.Clone(c.Agents)
-	if agents == nil {
-		agents = map[string]Agent{}
-	}
-	agents[demoAgent] = Agent{ID: "claude-acp", Command: append([]string{command.Path}, command.Args...)}
-	c.Agents, c.DefaultAgent, c.Offers.NoSurfaceAfter = agents, demoAgent, -1
-}
-
-func (w Webhook) check() error {
-	if w.URL == "" {
-		if w.SecretEnv != "" {
-			return errors.New("secret_env needs a url")
-		}
-		return nil
-	}
-	u, err := url.Parse(w.URL)
-	switch {
-	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
-		return errors.New("url is no http or https URL")
-	case w.SecretEnv == "":
-		return errors.New("secret_env is missing: name the environment variable with the key that calls are signed with")
-	}
-	return nil
-}
-
-func (a *Agent) check() error {
-	if len(a.Command) == 0 || a.Command[0] == "" {
-		return errors.New(`command is missing: the program and its arguments, as in ["claude-agent-acp"]`)
-	}
-	if a.Directory != "" && !filepath.IsAbs(a.Directory) {
-		return errors.New("directory is no absolute path")
-	}
-	for name := range a.Env {
-		if name == "" || strings.ContainsAny(name, "=\x00") {
-			return errors.New("env: a name of a variable is empty or has a = in it")
-		}
-	}
-	if _, err := a.settings().NewInstanceConfig(config.InstanceOverrides{}); err != nil {
-		return errors.New(strings.TrimPrefix(err.Error(), "config: "))
-	}
-	return nil
 }
 
 // settings are those of the agent's instances.

@@ -3,6 +3,7 @@ package serve
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -97,6 +98,7 @@ func TestConfigErrors(t *testing.T) {
 		"a webhook without a URL":  {"[webhook]\nsecret_env = \"X\"\n", "webhook: secret_env needs a url"},
 		"a webhook elsewhere":      {"[webhook]\nurl = \"ftp://s3cret\"\nsecret_env = \"X\"\n", "webhook: url is no http or https URL"},
 		"an agent without command": {"[agents.a]\nid = \"claude-acp\"\n", "agents.a: command is missing"},
+		"an agent's name":          {"[agents.\"a\\nb\"]\ncommand = [\"x\"]\n", "agents: a name has"},
 		"a relative directory":     {agent + "directory = \"s3cret\"\n", "agents.a: directory is no absolute path"},
 		"a variable":               {agent + "env = { \"A=B\" = \"s3cret\" }\n", "agents.a: env: "},
 		"a server's URL":           {agent + "mcp = { docs = \"s3cret\" }\n", "agents.a: "},
@@ -143,4 +145,18 @@ func TestTheDemo(t *testing.T) {
 	assert.Equal(t, "demo", name)
 	assert.Equal(t, []string{"/bin/assent", "demo-agent"}, agent.Command)
 	assert.Negative(t, c.Offers.pending().Unseen, "the page has to be found first")
+}
+
+// Whatever is in a file, it is a configuration or one line about what is wrong.
+func FuzzReadConfig(f *testing.F) {
+	f.Add(whole)
+	f.Add("[agents.a]\ncommand = [\"x\"]\nenv = { \"\" = \"\" }\n")
+	f.Add("listen = \"\x00\"\n[[agents]]\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		_, err := parseConfig("serve.toml", []byte(text))
+		if err != nil {
+			assert.NotContains(t, err.Error(), "\n")
+			assert.True(t, strings.HasPrefix(err.Error(), "serve.toml"), err.Error())
+		}
+	})
 }

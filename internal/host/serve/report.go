@@ -79,21 +79,17 @@ func (w *worker) last(err error, stopped, busy bool) {
 	}
 }
 
-// explain is an error of an agent in words for people: it may quote what the agent
-// said, escaped and bounded, and is logged nowhere.
+// explain is an error of an agent in words for people who see its task. What the
+// agent itself said about it can quote anything that it was sent, and is left out.
 func explain(err error) string {
 	text := err.Error()
-	if rpc, ok := errors.AsType[*process.RPCError](err); ok && rpc.Detail != "" {
-		text += ": " + rpc.Detail
-	}
-	if exit, ok := errors.AsType[*process.ExitError](err); ok && exit.Stderr != "" {
-		text += "; it said: " + exit.Stderr
-	}
-	if failed, ok := errors.AsType[*process.HandshakeError](err); ok && failed.Stderr != "" {
-		text += "; it said: " + failed.Stderr
-	}
 	for _, prefix := range []string{"process: ", "child: ", "config: ", "endpoint: "} {
 		text = strings.TrimPrefix(text, prefix)
 	}
-	return display.Text(text, maxShownText)
+	_, answered := errors.AsType[*process.RPCError](err)
+	_, exited := errors.AsType[*process.ExitError](err)
+	if answered || exited {
+		text += "; assent run with the same command shows what it says"
+	}
+	return display.Line(text, maxShownLine)
 }

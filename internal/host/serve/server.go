@@ -125,7 +125,7 @@ func (s *Server) open(ctx context.Context, o *Options) (err error) {
 	if s.tasks, err = task.New(ctx, o.State, task.Options{Runner: s.runner, Logger: s.log}); err != nil {
 		return err
 	}
-	if s.ready.bucket, err = o.State.Bucket(ctx, "ready"); err != nil {
+	if s.ready.bucket, err = o.State.Bucket(ctx, "tokens"); err != nil {
 		return err
 	}
 	if err := s.register(); err != nil {
@@ -267,7 +267,7 @@ func (r *readiness) check() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	_, err := r.bucket.Get(ctx, "ready")
+	_, err := r.bucket.Get(ctx, firstToken)
 	r.asked, r.err = time.Now(), nil
 	if err != nil && !errors.Is(err, state.ErrNotFound) {
 		r.err = errNotReady

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -148,31 +149,31 @@ func (s *Server) startTask(ctx context.Context, o dispatch.Origin, in startPaylo
 	return s.oneTask(s.create(ctx, o, spec))
 }
 
+// errMoreThanOwn keeps an agent that is asked about from making one that is not.
+var errMoreThanOwn = &dispatch.Error{Code: dispatch.CodeForbidden, Message: "that agent has blanket approval and yours does not: choose another one"}
+
 // create makes a task whose agent is known: the named one, that of its parent, or the
 // default.
 func (s *Server) create(ctx context.Context, o dispatch.Origin, spec task.Spec) (task.Task, error) {
-	if id, ok := o.Identity(); ok {
+	id, isTask := o.Identity()
+	if isTask {
 		spec.Parent = task.ID(id.Task)
 	}
+	var parent task.Task
 	if spec.Parent != "" {
-		parent, err := s.tasks.Get(actor(o), spec.Parent)
-		if err != nil {
+		var err error
+		if parent, err = s.tasks.Get(actor(o), spec.Parent); err != nil {
 			return task.Task{}, err
 		}
-		if spec.Agent == "" {
-			spec.Agent = parent.Agent
-		}
-		if spec.Directory == "" {
-			spec.Directory = parent.Directory
-		}
 	}
-	name, agent, known := s.config.agent(spec.Agent)
+	name, agent, known := s.config.agent(cmp.Or(spec.Agent, parent.Agent))
 	if !known {
 		return task.Task{}, errNoAgent
 	}
-	if spec.Agent = name; spec.Directory == "" {
-		spec.Directory = agent.Directory
+	if _, own, _ := s.config.agent(parent.Agent); isTask && agent.AutoApprove && !own.AutoApprove {
+		return task.Task{}, errMoreThanOwn
 	}
+	spec.Agent, spec.Directory = name, cmp.Or(spec.Directory, parent.Directory, agent.Directory)
 	if spec.Prompt != "" && s.runner.draining() {
 		return task.Task{}, errDraining
 	}

@@ -37,7 +37,7 @@ func (w watcher) Updated(_ context.Context, u process.Update) {
 		return
 	}
 	if v := u.View(); v.Kind == agentSays && v.Text != "" {
-		w.s.publish("task.text", worker.task.ID, textView{worker.task.ID, display.Text(v.Text, maxShownLine), "agent"})
+		w.s.publish("task.text", worker.task.ID, textView{worker.task.ID, display.Text(v.Text, maxShownText), "agent"})
 	}
 }
 

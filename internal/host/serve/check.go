@@ -1,0 +1,110 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/kandev/assent/internal/host/config"
+	"github.com/kandev/assent/internal/host/gateway"
+	"github.com/kandev/assent/internal/host/process"
+)
+
+// Check says what is wrong with a configuration, in words of its keys.
+func (c *Config) Check() error {
+	if c.Listen != "" {
+		if err := gateway.CheckListen(c.Listen, c.TLS.Cert != "", c.Insecure); err != nil {
+			return errors.New(strings.TrimPrefix(err.Error(), "gateway: "))
+		}
+	}
+	switch {
+	case (c.TLS.Cert == "") != (c.TLS.Key == ""):
+		return errors.New("tls: cert and key come together")
+	case c.NATS.Creds != "" && c.NATS.URL == "":
+		return errors.New("nats: creds need a url: the embedded server takes no credentials")
+	case !slices.Contains([]string{"", "cancel", "reject"}, c.Offers.Outcome):
+		return errors.New(`offers: outcome is "cancel" or "reject"`)
+	case c.Offers.Expiry < 0:
+		return errors.New("offers: expiry is below zero: leave it out for offers that never expire")
+	}
+	if err := c.Webhook.check(); err != nil {
+		return fmt.Errorf("webhook: %w", err)
+	}
+	for name, a := range c.Agents {
+		if !agentNames.MatchString(name) {
+			return errors.New("agents: a name has 1 to 64 letters, digits, dots, hyphens and underscores and begins with a letter or digit")
+		}
+		if err := a.check(); err != nil {
+			return fmt.Errorf("agents.%s: %w", name, err)
+		}
+	}
+	if _, known := c.Agents[c.DefaultAgent]; c.DefaultAgent != "" && !known {
+		return errors.New("default_agent: there is no agent of that name")
+	}
+	return nil
+}
+
+// agentNames can be shown and typed anywhere.
+var agentNames = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// Ready is Check for a server that is to run: it needs an agent.
+func (c *Config) Ready() error {
+	if len(c.Agents) == 0 {
+		return errors.New("no agent is configured: name one in a file and give it with --config, or try --demo")
+	}
+	return c.Check()
+}
+
+// demoAgent is the name of the bundled agent.
+const demoAgent = "demo"
+
+// AddDemo adds the bundled agent, as the default. What it asks for waits until
+// somebody has found the page.
+func (c *Config) AddDemo(command process.Command) {
+	agents := maps.Clone(c.Agents)
+	if agents == nil {
+		agents = map[string]Agent{}
+	}
+	agents[demoAgent] = Agent{ID: "claude-acp", Command: append([]string{command.Path}, command.Args...)}
+	c.Agents, c.DefaultAgent, c.Offers.NoSurfaceAfter = agents, demoAgent, -1
+}
+
+func (w Webhook) check() error {
+	if w.URL == "" {
+		if w.SecretEnv != "" {
+			return errors.New("secret_env needs a url")
+		}
+		return nil
+	}
+	u, err := url.Parse(w.URL)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
+		return errors.New("url is no http or https URL")
+	case w.SecretEnv == "":
+		return errors.New("secret_env is missing: name the environment variable with the key that calls are signed with")
+	}
+	return nil
+}
+
+func (a *Agent) check() error {
+	if len(a.Command) == 0 || a.Command[0] == "" {
+		return errors.New(`command is missing: the program and its arguments, as in ["claude-agent-acp"]`)
+	}
+	if a.Directory != "" && !filepath.IsAbs(a.Directory) {
+		return errors.New("directory is no absolute path")
+	}
+	for name := range a.Env {
+		if name == "" || strings.ContainsAny(name, "=\x00") {
+			return errors.New("env: a name of a variable is empty or has a = in it")
+		}
+	}
+	if _, err := a.settings().NewInstanceConfig(config.InstanceOverrides{}); err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "config: "))
+	}
+	return nil
+}
