@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"syscall"
@@ -86,12 +87,31 @@ func (c *serveCommand) Run(a *app) error {
 	if err := config.Ready(); err != nil {
 		return console.Usage(err.Error(), "")
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop) // the next signal ends the program at once
+	ctx := untilSignal()
 	settings := hostfx.Settings{Config: config, Logger: a.Logger, Version: hostVersion()}
 	if err := hostfx.Run(ctx, settings, console.Output{File: a.Stdout}, prompt); err != nil {
 		return console.Failed(err, "")
 	}
+	if errors.Is(context.Cause(ctx), console.ErrInterrupted) {
+		return console.ErrInterrupted
+	}
 	return nil
+}
+
+// untilSignal is a context that ends with the first signal: as an interruption, or
+// as an order to end, which is no failure. The next signal ends the program at once.
+func untilSignal() context.Context {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		got := <-signals
+		signal.Stop(signals)
+		if got == os.Interrupt {
+			cancel(console.ErrInterrupted)
+			return
+		}
+		cancel(nil)
+	}()
+	return ctx
 }

@@ -76,6 +76,18 @@ func TestServeDemo(t *testing.T) {
 	assert.Equal(t, "assent: token: there is no token of that name: list them\n", stderr)
 }
 
+// Ctrl-C ends it as gracefully, and the exit code says that it was interrupted.
+func TestServeInterrupted(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no SIGINT there")
+	}
+	p := command(t, "serve", "--demo", "--data", dataFolder(t), "--listen", "127.0.0.1:0").start()
+	p.stdout.until(t, "Ctrl-C ends it.")
+	require.NoError(t, p.cmd.Process.Signal(os.Interrupt))
+	assert.Equal(t, console.ExitInterrupted, p.wait())
+	assert.Empty(t, p.stderr.String())
+}
+
 func TestServeUsage(t *testing.T) {
 	dir := dataFolder(t)
 	file := filepath.Join(t.TempDir(), "serve.toml")
