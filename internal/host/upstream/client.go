@@ -71,13 +71,21 @@ type Client struct {
 	level    atomic.Value // of log messages, a string; for a target without handshake
 }
 
+// valueless is the context of a caller without its values. The SDK keeps in them
+// which version of MCP its peer speaks, and a transport of the SDK that finds a
+// version there sends it on: that of the agent, in a request to the target.
+type valueless struct{ context.Context }
+
+// Value implements [context.Context].
+func (valueless) Value(any) any { return nil }
+
 // Open begins a session. The error is a [*Failure], or the error that the target
 // answered with.
 func Open(ctx context.Context, t Target, o Options) (*Client, error) {
 	if o.MaxMessage <= 0 {
 		o.MaxMessage = DefaultMaxMessage
 	}
-	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	ctx, cancel := context.WithTimeout(valueless{ctx}, openTimeout)
 	defer cancel()
 	if len(t.Command) > 0 {
 		return open(ctx, o, nil, func(context.Context) (mcp.Connection, error) { return startProgram(t, o) })
@@ -229,7 +237,7 @@ func (c *Client) SetLogLevel(ctx context.Context, level string) error {
 
 // Notify sends a notification.
 func (c *Client) Notify(ctx context.Context, method string, params any) error {
-	return c.peer.notify(ctx, method, params)
+	return c.peer.notify(valueless{ctx}, method, params)
 }
 
 // Ended says whether the session is over.

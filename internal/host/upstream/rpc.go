@@ -128,10 +128,11 @@ func (p *peer) broken(err error) error {
 func (p *peer) take(m *jsonrpc.Request) {
 	switch {
 	case m.IsCall():
-		ctx, cancel := context.WithCancel(p.ctx)
-		p.mu.Lock()
-		p.served[m.ID] = cancel
-		p.mu.Unlock()
+		ctx, ok := p.admit(m.ID)
+		if !ok {
+			p.run(func() { p.refuse(m.ID) })
+			return
+		}
 		p.run(func() { p.serve(ctx, m) })
 	case m.Method == "notifications/cancelled":
 		var params struct {
@@ -153,6 +154,19 @@ func (p *peer) take(m *jsonrpc.Request) {
 	}
 }
 
+// admit notes a request of the target that is to be served. It is false for the id
+// of one that is.
+func (p *peer) admit(id jsonrpc.ID) (context.Context, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, open := p.served[id]; open {
+		return nil, false
+	}
+	ctx, cancel := context.WithCancel(p.ctx)
+	p.served[id] = cancel
+	return ctx, true
+}
+
 func (p *peer) serve(ctx context.Context, m *jsonrpc.Request) {
 	res := &jsonrpc.Response{ID: m.ID}
 	var result any = struct{}{}
@@ -167,6 +181,14 @@ func (p *peer) serve(ctx context.Context, m *jsonrpc.Request) {
 	delete(p.served, m.ID)
 	p.mu.Unlock()
 	_ = p.conn.Write(p.ctx, res)
+}
+
+// refuse answers a request with the id of one that is being served: two answers with
+// one id could not be told apart (MCP, Requests: an id is not used twice).
+func (p *peer) refuse(id jsonrpc.ID) {
+	_ = p.conn.Write(p.ctx, &jsonrpc.Response{ID: id, Error: &jsonrpc.Error{
+		Code: jsonrpc.CodeInvalidRequest, Message: "a request with this id is being served",
+	}})
 }
 
 func (p *peer) deliver(id jsonrpc.ID, r reply) {

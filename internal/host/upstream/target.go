@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -49,12 +50,20 @@ func ParseTarget(s string) (Target, error) {
 		return Target{}, errors.New("upstream: the target begins with none of http://, https:// and stdio: write one of them")
 	case u.Hostname() == "":
 		return Target{}, errors.New("upstream: the URL of the target has no host")
+	case !validPort(u.Port()):
+		return Target{}, errors.New("upstream: the URL of the target has a port that is none: use 1 to 65535")
 	case u.User != nil:
 		return Target{}, errors.New("upstream: the URL of the target holds a user name or password: use a header instead")
 	case u.Fragment != "":
 		return Target{}, errors.New("upstream: the URL of the target has a fragment (#): leave it out")
 	}
 	return Target{URL: u.String()}, nil
+}
+
+// validPort says whether a URL can have this port; empty means the scheme's own.
+func validPort(port string) bool {
+	n, err := strconv.Atoi(port)
+	return port == "" || err == nil && n >= 1 && n <= 65535
 }
 
 // Loopback is the port of a target on this machine's loopback; 0 for any other.
