@@ -35,6 +35,9 @@ var planted = []string{
 	"aws configure set aws_secret_access_key SECRET", "npm config set //registry.npmjs.org/:_authToken SECRET", "//registry.npmjs.org/:_authToken SECRET", "git config --global github.token SECRET",
 	"machine h login bob password SECRET", "set password SECRET", "requirepass SECRET", `ConvertTo-SecureString "SECRET" -AsPlainText`, "vault login SECRET", "vault kv put secret/app k=SECRET",
 	"fly secrets set A=SECRET", "cargo login SECRET", "htpasswd -b f bob SECRET", "wpa_passphrase ssid SECRET", "net user bob SECRET", "sqlplus bob/SECRET@db",
+	"ngrok authtoken SECRET", "ngrok config add-authtoken SECRET", "ngrok config add-api-key SECRET", "doctl auth init -t SECRET",
+	"expect -c 'send SECRET'", `expect -c 'spawn su; expect "assword:"; send -- "SECRET\r"; interact'`, "expect <<X\nspawn ssh h\nsend SECRET\\r\nX",
+	`const key = "SECRET"`, `let key = 'SECRET'`,
 	"CREATE USER u IDENTIFIED BY 'SECRET'", "ALTER USER u IDENTIFIED WITH caching_sha2_password BY \"SECRET\"", "ALTER ROLE u WITH PASSWORD 'SECRET'",
 
 	// an input
@@ -87,13 +90,14 @@ func TestRedactLeavesTwins(t *testing.T) {
 		// names that are no secrets
 		"max_tokens=4096", "tool --max-tokens 4096", "make bypass=1", "--token-file ./x", "PASSWORD_FILE=/run/secrets/x", "passwordFile: /x", "--no-password x", "--with-token x", "secretName: app",
 		"token_url=https://h/t", "npm_config_registry=https://r npm i", "hf_hub_download model", `{"name":"USER","value":"bob"}`, "name: build value: 3", `[{"name":"A","value":"b"}]`,
+		`const key = "id"`, `let key = 'name';`, "var key = \"user\", n = 1",
 		// flags with another meaning
 		"docker run -u 1000:1000 img", "docker run -p 8080:80 img && docker login reg", "rsync -au host:/x .", "docker login --password-stdin reg.example.com", "docker login -u u --password-stdin < token.txt",
 		"go test -run TestPassword -p 4", "mysql -P 3306 -h h", "curl -X POST -k https://h", "psql -p 5432", "unzip a.zip -d out", "ssh -p 22 h", "mkdir -p a/b", "zip -r a.zip b", "sort -k 2 file",
 		"curl -b cookies.txt h", "curl --cert c.pem h", "ssh-keygen -t ed25519 -f id", "http GET https://h", "git log --author=bob",
 		// verbs with another meaning
 		"kubectl get secret s -o yaml", "kubectl delete secret s", "kubectl create secret generic s --from-file=./x", "vault kv get secret/app", "vault login -method=oidc", "gh secret list", "cargo build",
-		"grep password config.yaml", "grep -rn aws_secret_access_key src/", "cat passwd", "cp secret_token other_file", "python manage.py changepassword bob", "sed -n '1,10p' passwords_test.go", "rm -rf secrets/",
+		"ngrok http 80", "ngrok config check", "doctl auth init", "send mail to bob", `git commit -m "expect them to send mail"`, "tar -t x", "grep password config.yaml", "grep -rn aws_secret_access_key src/", "cat passwd", "cp secret_token other_file", "python manage.py changepassword bob", "sed -n '1,10p' passwords_test.go", "rm -rf secrets/",
 		// inputs of others
 		"echo start; cat pw | sudo -S ls", "grep x <<< text", "echo hello | tee out",
 		// paths with ids

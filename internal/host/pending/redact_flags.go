@@ -22,6 +22,7 @@ var passwordFlags = [...]struct {
 	{"-a", false, "", []string{"redis-cli", "valkey-cli", "http", "https", "xh", "xhs"}},
 	{"-w", false, "", []string{"ldapsearch", "ldapadd", "ldapmodify", "ldapdelete", "ldappasswd", "ldapwhoami", "ldapcompare", "kadmin"}},
 	{"-s", false, "", []string{"ldappasswd"}},
+	{"-t", false, "", []string{"doctl"}},
 	{"-c", false, "", []string{"snmpwalk", "snmpget", "snmpset", "snmpbulkwalk"}},
 	{"-k", false, "", []string{"openssl"}},
 	{"-K", false, "", []string{"openssl"}},

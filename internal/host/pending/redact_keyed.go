@@ -33,7 +33,7 @@ func (f *finder) keyed(i, j int) {
 			end = len(f.t) - k
 		}
 		f.add(k, k+end)
-	case how == weak && isPlainWord(f.word(k)):
+	case how == weak && isPlainWord(f.word(k)), how == equals && f.isDeclared(i, name, k):
 	case how == colon && (isHeader(name) || f.quotedLine(i, k)):
 		f.header(i, k)
 	case how == colon && f.startsLine(i):
@@ -44,6 +44,15 @@ func (f *finder) keyed(i, j int) {
 			f.value(skipSpaces(f.t, end))
 		}
 	}
+}
+
+// isDeclared says whether a program gives a short word to its own name "key", as in
+// const key = "id": it is that of a member, and no secret.
+func (f *finder) isDeclared(i int, name string, k int) bool {
+	word, _ := before(f.t, i)
+	value := strings.TrimRight(f.word(k), ",")
+	return name == "key" && (word == "const" || word == "let" || word == "var") &&
+		k < len(f.t) && isQuote(f.t[k]) && len(value) < 10 && isPlainWord(value)
 }
 
 // separator finds where the value of the name t[i:j] begins.

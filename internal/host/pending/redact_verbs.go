@@ -14,7 +14,11 @@ var secretVerbs = [...]struct {
 }{
 	{"vault", "login", 1}, {"vault", "unwrap", 1}, {"cargo", "login", 1}, {"bw", "unlock", 1}, {"bw", "login", 2}, {"rclone", "obscure", 1},
 	{"wpa_passphrase", "", 2}, {"htpasswd", "", 3}, {"net", "user", 2}, {"mysqladmin", "password", 1}, {"sqlplus", "", 1},
+	{"ngrok", "authtoken", 1}, {"add-authtoken", "", 1}, {"add-api-key", "", 1}, {"send", "", 1},
 }
+
+// expectScripts begin what expect(1) runs: there "send" types its argument.
+var expectScripts = []string{"expect -", "expect <<", "bin/expect", "spawn "}
 
 // verb finds secrets that are arguments of a command, by their place.
 func (f *finder) verb(i, j int) {
@@ -30,13 +34,25 @@ func (f *finder) verb(i, j int) {
 			}
 			k += len(v.sub)
 		}
-		if k = f.argument(k, v.argument); k >= 0 && (name != "sqlplus" || strings.Contains(f.word(k), "/")) {
+		if k = f.argument(k, v.argument); k >= 0 && f.gives(name, i, k) {
 			f.value(k)
 		}
 	}
 	if name == "secret" || name == "secrets" || name == "kv" {
 		f.assigned(j)
 	}
+}
+
+// gives says whether the argument at k of the command at i is a secret: of some it is
+// only at times.
+func (f *finder) gives(command string, i, k int) bool {
+	switch command {
+	case "sqlplus":
+		return strings.Contains(f.word(k), "/")
+	case "send":
+		return slices.ContainsFunc(expectScripts, func(s string) bool { return strings.Contains(f.t[:i], s) })
+	}
+	return true
 }
 
 // argument is where the n-th argument behind a place begins, in the same command;
