@@ -223,10 +223,10 @@ func TestTheDaemonsFamily(t *testing.T) {
 	w.click(".card .allow_once")
 	w.shows(child, "Ran: the shell command")
 	w.run(`document.querySelector("#tasks > li > details").open = true`)
-	w.until(`!document.querySelector("#tasks .controls").classList.contains("moved")`)
+	w.rest("#tasks .controls")
 	w.click("#tasks textarea")
 	w.keys("stop-child")
-	w.until(`!document.querySelector("#tasks .controls").classList.contains("moved")`)
+	w.rest("#tasks .controls")
 	w.click("#tasks form button")
 	w.shows(child+" .state", "stopped")
 }

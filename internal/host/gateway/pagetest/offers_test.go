@@ -37,7 +37,7 @@ func TestACardIsAnsweredByKeyboard(t *testing.T) {
 	s.ask(shell("make"))
 	s.ask(shell("make install"))
 	w.until(`document.querySelectorAll(".card").length === 2`)
-	w.settled(".card")
+	w.settled(".card:nth-child(2)")
 	w.keys("\t\r") // the skip link is the first thing that Tab reaches
 	w.until(`document.activeElement === document.querySelector(".card")`)
 	w.keys("j")
@@ -46,6 +46,7 @@ func TestACardIsAnsweredByKeyboard(t *testing.T) {
 	w.shows(".card", "Answered: Reject once, by you")
 	assert.Equal(t, []string{"no"}, s.answered(), "the third button of the first card")
 	w.until(`document.activeElement === document.querySelector(".card")`)
+	w.settled(".card:nth-child(2)")
 	w.keys("j0")
 	w.shows(".card:nth-child(2)", "Neither allowed nor rejected")
 	assert.Equal(t, []string{"no", "cancelled"}, s.answered())

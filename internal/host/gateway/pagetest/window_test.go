@@ -107,10 +107,21 @@ func (w *window) click(selector string) {
 	require.NoError(w, chromedp.Do(w.ctx, chromedp.Click(chromedp.CSS(selector))), selector)
 }
 
-// settled waits until the answers of the first card may be given.
+// settled waits until the answers of a card may be given, once the page had the time
+// to notice what has moved: that is two frames.
 func (w *window) settled(card string) {
 	w.Helper()
-	w.until(`document.querySelector("` + card + ` .answers button") && !document.querySelector("` + card + ` .answers").classList.contains("moved")`)
+	w.rest(card + " .answers")
+}
+
+// rest is settled for anything that is guarded.
+func (w *window) rest(guarded string) {
+	w.Helper()
+	w.until(`document.querySelector("` + guarded + ` button")`)
+	frames := `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(true))))`
+	_, err := chromedp.Run(w.ctx, chromedp.Evaluate[bool](frames, chromedp.EvalAwaitPromise))
+	require.NoError(w, err)
+	w.until(`!document.querySelector("` + guarded + `").classList.contains("moved")`)
 }
 
 // keys types.
