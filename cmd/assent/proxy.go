@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/kandev/assent/internal/agents"
 	"github.com/kandev/assent/internal/console"
 	"github.com/kandev/assent/internal/host/audit"
 	"github.com/kandev/assent/internal/host/child"
+	"github.com/kandev/assent/internal/host/config"
 	"github.com/kandev/assent/internal/proxy"
 	"github.com/kandev/assent/internal/record"
 )
@@ -81,6 +83,12 @@ func (c *proxyCommand) Run(a *app) error {
 func (c *proxyCommand) options(a *app) (proxy.Options, error) {
 	if len(c.Command) == 0 {
 		return proxy.Options{}, console.Usage("no agent was given", "as in: assent proxy --agent claude-acp -- claude-agent-acp")
+	}
+	if c.Record != "" && c.Record == c.Audit {
+		return proxy.Options{}, console.Usage("--record and --audit name one file", "give each a file of its own")
+	}
+	if _, err := (config.Config{Agent: c.Agent}).NewInstanceConfig(config.InstanceOverrides{}); err != nil {
+		return proxy.Options{}, console.Usage(strings.TrimPrefix(err.Error(), "config: "), "")
 	}
 	inject, secrets, err := proxy.ParseInjections(c.Inject, c.InjectHeader, os.LookupEnv)
 	if err != nil {

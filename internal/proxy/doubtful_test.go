@@ -93,3 +93,39 @@ func TestFlagsThatAreNotInTheirForm(t *testing.T) {
 		assert.NotContains(t, err.Error(), "token")
 	}
 }
+
+// A session that was closed has no standing at the injected server any more.
+func TestAClosedSession(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer string
+		asks   bool
+	}{
+		"closed":  {`"result":{}`, true},
+		"refused": {`"error":{"code":-32601,"message":"no"}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tg := serveTarget(t, "run")
+			w := newWire(t, injectingTarget("kandev", tg))
+			e := w.open("s")[0]
+			listTools(t, e)
+			w.answers(offerLine("1", "s", "mcp__kandev__run"), selectedLine("1", "once"))
+			w.clientSays(requestLine("9", "session/close", `{"sessionId":"s"}`))
+			w.agentSays(`{"jsonrpc":"2.0","id":9,` + c.answer + "}\n")
+			if c.asks {
+				w.asks(offerLine("2", "s", "mcp__kandev__run"))
+			} else {
+				w.answers(offerLine("2", "s", "mcp__kandev__run"), selectedLine("2", "once"))
+			}
+		})
+	}
+}
+
+// What the agent sends as an answer and the client can take for a request gets the
+// client's answer back.
+func TestAnAnswerThatLooksLikeARequest(t *testing.T) {
+	w := newWire(t, approving)
+	line := strings.Replace(offerLine("1", "s", "Bash"), `"method"`, `"error":null,"method"`, 1)
+	assert.Equal(t, line, w.agentSays(line), "it is no offer, and is answered by nobody here")
+	assert.Equal(t, selectedLine("1", "once"), w.clientSays(selectedLine("1", "once")))
+	assert.Empty(t, w.clientSays(selectedLine("1", "once")), "once")
+}

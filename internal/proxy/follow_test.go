@@ -49,27 +49,34 @@ func peek(t *testing.T, line string) acp.Frame {
 
 // What an answer settles: the session that was made or taken up, or none.
 func TestSessionRequests(t *testing.T) {
-	for name, c := range map[string]struct{ asks, answers, session string }{
-		"new":              {requestLine("1", "session/new", `{}`), resultLine("1", `{"sessionId":"made"}`), "made"},
-		"fork":             {requestLine("1", "session/fork", `{"sessionId":"s"}`), resultLine("1", `{"sessionId":"made"}`), "made"},
-		"load":             {requestLine("1", "session/load", `{"sessionId":"s"}`), resultLine("1", `{"sessionId":"other"}`), "s"},
-		"resume":           {requestLine("1", "session/resume", `{"sessionId":"s"}`), resultLine("1", `null`), "s"},
-		"new refused":      {requestLine("1", "session/new", `{}`), `{"id":1,"error":{"code":1}}`, ""},
-		"load refused":     {requestLine("1", "session/load", `{"sessionId":"s"}`), `{"id":1,"error":{"code":1}}`, ""},
-		"new of nothing":   {requestLine("1", "session/new", `{}`), resultLine("1", `{}`), ""},
-		"new twice named":  {requestLine("1", "session/new", `{}`), resultLine("1", `{"sessionId":"a","sessionId":"b"}`), ""},
-		"another spelling": {requestLine(`"a"`, "session/new", `{}`), resultLine(`"\u0061"`, `{"sessionId":"made"}`), "made"},
+	for name, c := range map[string]struct {
+		asks, answers, session string
+		ends                   bool
+	}{
+		"new":              {requestLine("1", "session/new", `{}`), resultLine("1", `{"sessionId":"made"}`), "made", false},
+		"fork":             {requestLine("1", "session/fork", `{"sessionId":"s"}`), resultLine("1", `{"sessionId":"made"}`), "made", false},
+		"load":             {requestLine("1", "session/load", `{"sessionId":"s"}`), resultLine("1", `{"sessionId":"other"}`), "s", false},
+		"resume":           {requestLine("1", "session/resume", `{"sessionId":"s"}`), resultLine("1", `null`), "s", false},
+		"new refused":      {requestLine("1", "session/new", `{}`), `{"id":1,"error":{"code":1}}`, "", false},
+		"load refused":     {requestLine("1", "session/load", `{"sessionId":"s"}`), `{"id":1,"error":{"code":1}}`, "", false},
+		"new of nothing":   {requestLine("1", "session/new", `{}`), resultLine("1", `{}`), "", false},
+		"new twice named":  {requestLine("1", "session/new", `{}`), resultLine("1", `{"sessionId":"a","sessionId":"b"}`), "", false},
+		"another spelling": {requestLine(`"a"`, "session/new", `{}`), resultLine(`"\u0061"`, `{"sessionId":"made"}`), "made", false},
+		"close":            {requestLine("1", "session/close", `{"sessionId":"s"}`), resultLine("1", `{}`), "s", true},
+		"delete":           {requestLine("1", "session/delete", `{"sessionId":"s"}`), resultLine("1", `null`), "s", true},
+		"close refused":    {requestLine("1", "session/close", `{"sessionId":"s"}`), `{"id":1,"error":{"code":1}}`, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSessionRequests()
 			require.True(t, s.begin(peek(t, c.asks), nil))
-			_, _, ok := s.take(acp.NewID("99").Key(), peek(t, c.answers))
+			_, ok := s.take(acp.NewID("99").Key(), peek(t, c.answers))
 			assert.False(t, ok, "an answer to something else")
 			f := peek(t, c.answers)
-			session, _, ok := s.take(f.ID.Key(), f)
+			done, ok := s.take(f.ID.Key(), f)
 			assert.True(t, ok)
-			assert.Equal(t, c.session, session)
-			_, _, ok = s.take(f.ID.Key(), f)
+			assert.Equal(t, c.session, done.session)
+			assert.Equal(t, c.ends, done.ends)
+			_, ok = s.take(f.ID.Key(), f)
 			assert.False(t, ok, "once")
 		})
 	}

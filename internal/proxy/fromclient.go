@@ -76,6 +76,10 @@ func (r *relay) request(f acp.Frame, line []byte) {
 		if sessions := f.Sessions(); f.Kind == acp.KindRequest && len(sessions) > 0 {
 			r.turns.begin(f.ID.Key(), sessions[0])
 		}
+	case acp.MethodClose, acp.MethodDelete:
+		if f.Kind == acp.KindRequest {
+			r.sessions.begin(f, nil) // one that cannot be followed changes nothing
+		}
 	case acp.MethodInitialize:
 		r.sessions.initialize(f)
 	}
@@ -108,7 +112,7 @@ func (r *relay) answer(f acp.Frame, line []byte) {
 	option, selected, forOffer := f.Outcome()
 	a, relay := r.ledger.answer(f.ID, forOffer, f.Result() == nil)
 	if !relay {
-		r.log.Debug("an answer of the client is for no open request and is dropped", "bytes", len(line))
+		r.log.Warn("an answer of the client is for no open request and is dropped", "bytes", len(line))
 		return
 	}
 	if a == nil {

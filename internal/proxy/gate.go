@@ -222,6 +222,19 @@ func (g *gate) bind(list []grant, session string) {
 	}
 }
 
+// unbind ends the secrets of a session that was closed.
+func (g *gate) unbind(session string) {
+	for _, i := range g.injections {
+		i.mu.Lock()
+		secret := i.secrets[session]
+		delete(i.secrets, session)
+		i.mu.Unlock()
+		if secret != nil {
+			revoke([]grant{{i, secret}})
+		}
+	}
+}
+
 // each calls f for the nets of every injection.
 func (g *gate) each(f func(*nets.Guard)) {
 	for _, i := range g.injections {

@@ -82,6 +82,9 @@ var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 // expand takes variables from the environment. One that is not set is an error: a
 // server that got an empty token would only say that it is wrong.
 func expand(value string, lookup func(string) (string, bool)) (out string, used []string, err error) {
+	if rest := variable.ReplaceAllString(value, ""); strings.Contains(rest, "${") {
+		return "", nil, errors.New("a ${ begins no ${VARIABLE}: its name is letters, digits and _, and } ends it")
+	}
 	out = variable.ReplaceAllStringFunc(value, func(reference string) string {
 		name := variable.FindStringSubmatch(reference)[1]
 		text, set := lookup(name)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 
 	"github.com/kandev/assent/internal/agents"
 	"github.com/kandev/assent/internal/host/config"
@@ -65,6 +66,12 @@ func (r *relay) open(ctx context.Context, o Options, in Injection, live bool) (*
 	i := &injection{secrets: map[string]*endpoint.Session{}}
 	overrides := config.InstanceOverrides{Agent: o.Agent, AgentGuessed: o.Guessed}
 	if live {
+		if len(in.Target.Command) > 0 {
+			if in.Target.Env == nil {
+				in.Target.Env = os.Environ()
+			}
+			in.Target.Env = append(in.Target.Env[:len(in.Target.Env):len(in.Target.Env)], o.mark...)
+		}
 		e, err := endpoint.Open(ctx, endpoint.Options{
 			Version: o.Version, Logger: r.log, Observer: observer{i},
 			Upstream: &endpoint.Upstream{Name: in.Name, Target: in.Target, Stderr: o.Stderr},

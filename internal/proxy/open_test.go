@@ -78,14 +78,14 @@ func TestTheAgentsEnvironment(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWire(t, agentID(c.agent), injecting(c.inject...))
-			o := Options{Agent: c.agent}
+			o := Options{Agent: c.agent, mark: (&watcher{value: "m"}).mark()}
 			o.Command.Env = slices.Clip(c.env)
-			got := w.relay.command(o, &watcher{value: "m"}).Env
+			got := w.relay.command(o).Env
 			assert.Equal(t, append(c.want, "ASSENT_INSTANCE=m"), got)
 		})
 	}
 	w := newWire(t)
-	got := w.relay.command(Options{}, &watcher{value: "m"}).Env
+	got := w.relay.command(Options{mark: (&watcher{value: "m"}).mark()}).Env
 	assert.Equal(t, append(os.Environ(), "ASSENT_INSTANCE=m"), got, "the caller's own without another one")
 }
 

@@ -77,6 +77,8 @@ type Options struct {
 	// Close and Term are how long an agent may take to end after its stdin was
 	// closed, and after SIGTERM. 0 means three seconds.
 	Close, Term time.Duration
+
+	mark []string // the variable by which the watcher finds what was started
 }
 
 // Exit codes of an agent that did not end by itself.
@@ -95,17 +97,21 @@ func Run(ctx context.Context, o Options) (code int, err error) {
 	if o.Term <= 0 {
 		o.Term = 3 * time.Second
 	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	w, err := startWatcher(o.Watcher, o.Logger)
+	if err != nil {
+		return 0, err
+	}
+	defer w.close()
+	o.mark = w.mark()
 	r, err := newRelay(ctx, o)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, r.gate.close()) }()
-	w, err := startWatcher(o.Watcher, r.log)
-	if err != nil {
-		return 0, err
-	}
-	defer w.close()
-	p, err := child.Start(r.command(o, w), child.Options{Stderr: o.AgentStderr, Blocking: true})
+	p, err := child.Start(r.command(o), child.Options{Stderr: o.AgentStderr, Blocking: true})
 	if err != nil {
 		return 0, err
 	}
@@ -115,7 +121,7 @@ func Run(ctx context.Context, o Options) (code int, err error) {
 }
 
 // command is the agent with what makes it ask in its environment.
-func (r *relay) command(o Options, w *watcher) child.Command {
+func (r *relay) command(o Options) child.Command {
 	c := o.Command
 	if c.Env == nil {
 		c.Env = os.Environ()
@@ -125,7 +131,7 @@ func (r *relay) command(o Options, w *watcher) child.Command {
 	if len(added) > 0 {
 		r.report.say("the agent asks because of what is set in its environment: " + strings.Join(added, ", "))
 	}
-	c.Env = append(c.Env[:len(c.Env):len(c.Env)], w.mark()...)
+	c.Env = append(c.Env[:len(c.Env):len(c.Env)], o.mark...)
 	return c
 }
 

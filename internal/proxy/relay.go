@@ -127,19 +127,30 @@ func (r *relay) response(f acp.Frame) (forClient bool) {
 		}
 		return false
 	}
+	if f.Method != "" && f.ID.Valid() { // the client may take it for a request
+		r.ledger.request(f.ID)
+	}
 	r.sessions.capabilities(key, f)
-	if session, grants, ok := r.sessions.take(key, f); ok {
-		if session == "" {
-			revoke(grants)
-		} else {
-			r.gate.bind(grants, session)
-			r.ask(f, session)
-		}
+	if done, ok := r.sessions.take(key, f); ok {
+		r.settle(f, done)
 	}
 	if session, over := r.turns.end(key); over {
 		r.gate.each(func(g *nets.Guard) { g.TurnEnded(session) })
 	}
 	return true
+}
+
+// settle draws the consequence of a session request that the agent has answered.
+func (r *relay) settle(f acp.Frame, done sessionRequest) {
+	switch {
+	case done.ends:
+		r.gate.unbind(done.session)
+	case done.session == "":
+		revoke(done.grants)
+	default:
+		r.gate.bind(done.grants, done.session)
+		r.ask(f, done.session)
+	}
 }
 
 // ask tells an agent that begins a session in a mode that does not ask to ask. The

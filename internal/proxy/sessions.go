@@ -19,8 +19,9 @@ type sessionRequests struct {
 }
 
 type sessionRequest struct {
-	session string // of a load or resume; else the answer names it
+	session string // of a load, resume or close; else the answer names it
 	makes   bool
+	ends    bool // it closes or deletes the session
 	grants  []grant
 }
 
@@ -91,10 +92,11 @@ func (s *sessionRequests) begin(f acp.Frame, list []grant) bool {
 	defer s.mu.Unlock()
 	key, named := f.ID.Key(), f.Sessions()
 	makes := f.Method == acp.MethodNew || f.Method == acp.MethodFork
+	ends := f.Method == acp.MethodClose || f.Method == acp.MethodDelete
 	if _, twice := s.open[key]; twice || len(s.open) >= maxSessionRequests || !makes && len(named) != 1 {
 		return false
 	}
-	r := sessionRequest{makes: makes, grants: list}
+	r := sessionRequest{makes: makes, ends: ends, grants: list}
 	if !makes {
 		r.session = named[0]
 	}
@@ -102,21 +104,21 @@ func (s *sessionRequests) begin(f acp.Frame, list []grant) bool {
 	return true
 }
 
-// take gives what an answer settles: the session that has the secrets from now on,
-// empty when none has.
-func (s *sessionRequests) take(key string, f acp.Frame) (session string, list []grant, ok bool) {
+// take gives what an answer settles: the session that has the secrets from now on, or
+// has ended; an empty one when nothing has changed.
+func (s *sessionRequests) take(key string, f acp.Frame) (done sessionRequest, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r, ok := s.open[key]
+	done, ok = s.open[key]
 	if !ok {
-		return "", nil, false
+		return sessionRequest{}, false
 	}
 	delete(s.open, key)
 	switch {
 	case f.Refused():
-		return "", r.grants, true
-	case r.makes:
-		return f.MadeSession(), r.grants, true
+		done.session, done.ends = "", false
+	case done.makes:
+		done.session = f.MadeSession()
 	}
-	return r.session, r.grants, true
+	return done, true
 }

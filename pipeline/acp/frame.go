@@ -61,6 +61,8 @@ const (
 	MethodLoad              = "session/load"
 	MethodResume            = "session/resume"
 	MethodFork              = "session/fork"
+	MethodClose             = "session/close"
+	MethodDelete            = "session/delete"
 	MethodCancel            = "session/cancel"
 	MethodCancelRequest     = "$/cancel_request"
 )
