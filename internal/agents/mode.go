@@ -2,11 +2,9 @@ package agents
 
 import (
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-)
 
-// lenient reads what nothing is decided by: real agents send odd things.
-var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	"github.com/kandev/assent/internal/host/frame"
+)
 
 // begun is the part of an answer to a session request that says in which mode the
 // session begins: in ACP v1, and in v2 as one of its options.
@@ -33,7 +31,7 @@ type begun struct {
 // agent has no other.
 func (l Launch) ModeRequest(result []byte, session string) (method string, params map[string]string, ok bool) {
 	var s begun
-	if l.AskingMode == "" || json.Unmarshal(result, &s, lenient) != nil {
+	if l.AskingMode == "" || json.Unmarshal(result, &s, frame.Lenient) != nil {
 		return "", nil, false
 	}
 	for _, mode := range s.Modes.Available {

@@ -6,6 +6,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/kandev/assent/internal/host/child"
 )
 
 // outlet writes to a file that perhaps nobody reads. A write waits, as any write
@@ -52,7 +54,7 @@ func (o *outlet) Write(p []byte) (int, error) {
 		done <- err
 	}()
 	if err := o.wait(done); err != nil {
-		o.err = withoutPath(err)
+		o.err = child.WithoutPath(err)
 		close(o.broken)
 		return 0, o.err
 	}
@@ -87,15 +89,7 @@ func (o *outlet) failure() error {
 
 // unwritten is the failure of a command whose output cannot be written.
 func unwritten(err error) error {
-	return Failed(fmt.Errorf("the output cannot be written: %w", withoutPath(err)), "")
-}
-
-// withoutPath takes the name of the file out of an error.
-func withoutPath(err error) error {
-	if path, ok := errors.AsType[*os.PathError](err); ok {
-		return path.Err
-	}
-	return err
+	return Failed(fmt.Errorf("the output cannot be written: %w", child.WithoutPath(err)), "")
 }
 
 // CheckStdout says that there is no stdout. It knows only of a program that was

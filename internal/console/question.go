@@ -31,7 +31,7 @@ func questionLines(q process.Question) []string {
 	add("description", a.Description)
 	add("title", a.Title)
 	if a.Type != "" {
-		ours("type", word(a.Type, callKinds))
+		ours("type", callKind(a.Type))
 	}
 	ours("server", a.Server)
 	ours("tool", a.Tool)

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/kandev/assent/internal/display"
+	"github.com/kandev/assent/internal/host/audit"
 	"github.com/kandev/assent/pipeline"
 )
 
@@ -71,7 +72,6 @@ func quote(text string, limit int) string {
 
 // Words of ACP. An agent that says one of them says nothing of its own.
 var (
-	callKinds  = []string{"read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"}
 	statuses   = []string{"pending", "in_progress", "completed", "failed"}
 	optionKind = []string{pipeline.AllowOnce, pipeline.AllowAlways, pipeline.RejectOnce, pipeline.RejectAlways}
 	stopWords  = []string{"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"}
@@ -84,3 +84,6 @@ func word(text string, known []string) string {
 	}
 	return quote(text, maxShownID)
 }
+
+// callKind shows what a tool call does, likewise.
+func callKind(text string) string { return word(text, []string{string(audit.KnownKind(text))}) }

@@ -128,7 +128,7 @@ func (s *screen) toolCall(v process.View) {
 		parts = append(parts, quote(a.Title, maxShownTitle))
 	}
 	if a.Type != "" {
-		parts = append(parts, word(a.Type, callKinds))
+		parts = append(parts, callKind(a.Type))
 	}
 	if v.Status != "" {
 		parts = append(parts, word(v.Status, statuses))

@@ -15,10 +15,10 @@ func (r *reader) callMember(s *scanner, key string) {
 	case "status":
 		f.Status = s.text(MaxText)
 	case "title":
-		f.RawTitle = s.value()
+		f.RawTitle = s.Value()
 		f.Title = s.unquote(f.RawTitle, MaxText)
 	case "rawInput":
-		if v := s.value(); len(v) > 0 && v[0] != 'n' {
+		if v := s.Value(); len(v) > 0 && v[0] != 'n' {
 			f.Arguments = v
 			in := scan(v, &f.Cut)
 			in.object(func(key string) { r.arguments.member(in, key) })
@@ -26,9 +26,9 @@ func (r *reader) callMember(s *scanner, key string) {
 	case "locations":
 		s.array(func() { r.location(s) })
 	case "content":
-		r.content(s.value())
+		r.content(s.Value())
 	default:
-		s.value()
+		s.Value()
 	}
 }
 
@@ -36,7 +36,7 @@ func (r *reader) callMember(s *scanner, key string) {
 func (r *reader) location(s *scanner) {
 	s.object(func(key string) {
 		if key != "path" {
-			s.value()
+			s.Value()
 			return
 		}
 		r.paths.add(s.text(MaxText), &r.frame.Cut)
@@ -47,13 +47,13 @@ func (r *reader) location(s *scanner) {
 func (r *reader) content(v []byte) {
 	r.frame.Content = v
 	s := scan(v, &r.frame.Cut)
-	if s.kind() != '[' {
+	if s.Kind() != '[' {
 		s.object(func(key string) {
 			if key == "text" {
 				r.frame.Spoken = s.text(maxSpoken)
 				return
 			}
-			s.value()
+			s.Value()
 		})
 		return
 	}
@@ -65,7 +65,7 @@ func (r *reader) content(v []byte) {
 			case "changes":
 				s.array(func() { r.location(s) })
 			default:
-				s.value()
+				s.Value()
 			}
 		})
 	})
@@ -82,7 +82,7 @@ func (r *reader) readSubject(v []byte) {
 		case "toolCall":
 			r.call(s)
 		case "_meta":
-			s.value()
+			s.Value()
 		default:
 			r.subject.member(s, key)
 		}

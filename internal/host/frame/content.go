@@ -22,7 +22,7 @@ type Content struct {
 
 // IsList says whether a call's content is a list that can be read to its end.
 func IsList(content []byte) bool {
-	return len(content) > 0 && content[0] == '[' && jsontext.Value(content).IsValid(anyText...)
+	return len(content) > 0 && content[0] == '[' && jsontext.Value(content).IsValid(Lenient)
 }
 
 // Contents reads the content of a call. Of each text it takes so many bytes.
@@ -31,7 +31,7 @@ func Contents(content []byte, limit int) iter.Seq[Content] {
 		var cut bool
 		s, more := scan(content, &cut), true
 		s.array(func() {
-			v := s.value()
+			v := s.Value()
 			if !more || v == nil {
 				return
 			}
@@ -65,11 +65,11 @@ func readContent(v []byte, limit int) (c Content) {
 		case "newText":
 			c.New = s.text(limit)
 		case "patch":
-			c.Patch = textMember(s.value(), limit, &c.Cut)
+			c.Patch = textMember(s.Value(), limit, &c.Cut)
 		case "content":
-			inner = s.value()
+			inner = s.Value()
 		default:
-			s.value()
+			s.Value()
 		}
 	})
 	c.Cut = c.Cut || r.frame.Cut
@@ -98,7 +98,7 @@ func textMember(v []byte, limit int, cut *bool) (text string) {
 			text = s.text(limit)
 			return
 		}
-		s.value()
+		s.Value()
 	})
 	return text
 }
@@ -108,11 +108,11 @@ func WithoutMeta(v []byte) []byte {
 	var cut, dropped bool
 	b := []byte("{")
 	s := scan(v, &cut)
-	if s.kind() != '{' {
+	if s.Kind() != '{' {
 		return v
 	}
 	s.object(func(key string) {
-		member := s.value()
+		member := s.Value()
 		if key == "_meta" {
 			dropped = true
 			return

@@ -75,7 +75,7 @@ func Read(line []byte) Frame {
 			s.object(func(key string) { r.param(s, key) })
 			return
 		}
-		s.value()
+		s.Value()
 	})
 	if s.bad {
 		r.frame.RequestID = nil
@@ -118,20 +118,20 @@ func (r *reader) param(s *scanner, key string) {
 	case "sessionId":
 		f.Session = s.text(MaxText)
 	case "requestId":
-		f.RequestID = s.value()
+		f.RequestID = s.Value()
 	case "toolCall":
 		r.call(s)
 	case "update":
 		s.object(func(key string) { r.updateMember(s, key) })
 	case "subject":
-		r.readSubject(s.value())
+		r.readSubject(s.Value())
 	case "title":
-		f.RawPrompt = s.value()
+		f.RawPrompt = s.Value()
 		f.Prompt = s.unquote(f.RawPrompt, MaxText)
 	case "description":
 		f.Description = s.text(MaxText)
 	default:
-		s.value()
+		s.Value()
 	}
 }
 
@@ -155,7 +155,7 @@ func (r *reader) planEntry(s *scanner) {
 		case "status":
 			e.Status = s.text(MaxText)
 		default:
-			s.value()
+			s.Value()
 		}
 	})
 	if len(r.frame.Plan) < maxPlan {

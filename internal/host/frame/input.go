@@ -37,7 +37,7 @@ type input struct {
 // member reads one member. What has no place, or another type than its place
 // takes, goes into the rest.
 func (in *input) member(s *scanner, key string) {
-	v := s.value()
+	v := s.Value()
 	if len(v) == 0 || v[0] == 'n' {
 		return // null says nothing
 	}
@@ -140,7 +140,7 @@ func (t *texts) addAll(s *scanner, v []byte) (whole bool) {
 		whole = true
 		in := scan(v, s.cut)
 		in.array(func() {
-			whole = whole && in.kind() == '"'
+			whole = whole && in.Kind() == '"'
 			t.add(in.text(MaxText), s.cut)
 		})
 		return whole && !in.bad

@@ -9,82 +9,35 @@ import (
 	"github.com/kandev/assent/internal/display"
 )
 
-// anyText reads what the strict decoder has judged already, and the model's own
-// text, in which duplicate keys and bad text are its own business.
-var anyText = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
-
-// scanner walks JSON as far as it can be read. Nothing is found behind the first
-// mistake.
+// scanner collects texts from JSON that it walks.
 type scanner struct {
-	source []byte
-	dec    *jsontext.Decoder
-	bad    bool
-	cut    *bool // set when something is left out
+	*Walker
+	cut *bool // set when something is left out
 }
 
-func scan(source []byte, cut *bool) *scanner {
-	return &scanner{source: source, dec: jsontext.NewDecoder(bytes.NewBuffer(source), anyText...), cut: cut}
-}
-
-// kind is that of the next value: its first byte, with a 0 for numbers; the zero
-// value when there is none.
-func (s *scanner) kind() jsontext.Kind {
-	if s.bad {
-		return 0
-	}
-	return s.dec.PeekKind()
-}
-
-func (s *scanner) token() {
-	if !s.bad {
-		_, err := s.dec.ReadToken()
-		s.bad = err != nil
-	}
-}
-
-// value reads the next value and returns its place in the source; nil when there
-// is none.
-func (s *scanner) value() []byte {
-	if s.bad {
-		return nil
-	}
-	v, err := s.dec.ReadValue()
-	if s.bad = err != nil; s.bad {
-		return nil
-	}
-	end := s.dec.InputOffset()
-	return s.source[end-int64(len(v)) : end]
-}
+func scan(source []byte, cut *bool) *scanner { return &scanner{Walk(source), cut} }
 
 // object calls member, which has to read the value, for each member of the next
 // value. One of another type is skipped.
 func (s *scanner) object(member func(key string)) {
-	if s.kind() != '{' {
-		s.value()
-		return
-	}
-	s.token()
-	for s.kind() == '"' {
-		member(s.text(MaxText))
-	}
-	s.token()
+	s.Object(func(key []byte) { member(s.unquote(key, MaxText)) })
 }
 
 // array calls element, which has to read the value, for each element.
 func (s *scanner) array(element func()) {
-	if s.kind() != '[' {
-		s.value()
+	if s.Kind() != '[' {
+		s.Value()
 		return
 	}
 	s.token()
-	for kind := s.kind(); kind != ']' && kind != 0; kind = s.kind() {
+	for kind := s.Kind(); kind != ']' && kind != 0; kind = s.Kind() {
 		element()
 	}
 	s.token()
 }
 
 // text reads at most limit bytes of a string; a value of another type is empty.
-func (s *scanner) text(limit int) string { return s.unquote(s.value(), limit) }
+func (s *scanner) text(limit int) string { return s.unquote(s.Value(), limit) }
 
 func (s *scanner) unquote(v []byte, limit int) string {
 	text, cut := Text(v, limit)
@@ -104,8 +57,8 @@ func (s *scanner) words(list []byte, limit int) (string, bool) {
 	var b strings.Builder
 	ok, in := true, scan(list, s.cut)
 	in.array(func() {
-		if ok = ok && in.kind() == '"'; !ok || b.Len() > limit {
-			in.value()
+		if ok = ok && in.Kind() == '"'; !ok || b.Len() > limit {
+			in.Value()
 			return
 		}
 		if b.Len() > 0 {

@@ -1,11 +1,8 @@
 package nets
 
 import (
-	"bytes"
-
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/kandev/assent/internal/host/audit"
+	"github.com/kandev/assent/internal/host/frame"
 )
 
 // The states of a tool call that end it (ACP, ToolCallStatus).
@@ -26,89 +23,57 @@ type update struct {
 // call, since it has ended for somebody. About says that the update is about a tool
 // call, ok that it can be read to its end.
 func readUpdate(line []byte) (u update, about, ok bool) {
-	r := reader{dec: jsontext.NewDecoder(bytes.NewBuffer(line), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
+	w := frame.Walk(line)
 	kind := ""
-	r.object(func(key string) {
-		if key != "params" {
-			r.skip()
+	w.Object(func(key []byte) {
+		if text(key) != "params" {
+			w.Value()
 			return
 		}
-		r.object(func(key string) {
-			switch key {
+		w.Object(func(key []byte) {
+			switch text(key) {
 			case "sessionId":
-				u.session = r.text()
+				u.session = text(w.Value())
 			case "update":
-				r.object(func(key string) {
-					switch key {
-					case "sessionUpdate":
-						kind = r.text()
-					case "toolCallId":
-						u.call = r.text()
-					case "kind":
-						if text := r.text(); text != "" {
-							u.kind = audit.KnownKind(text)
-						}
-					case "status":
-						if status := r.text(); status == statusCompleted || status == statusFailed {
-							u.status = status
-						}
-					default:
-						r.skip()
+				w.Object(func(key []byte) {
+					if name := text(key); name == "sessionUpdate" {
+						kind = text(w.Value())
+					} else {
+						u.member(name, w)
 					}
 				})
 			default:
-				r.skip()
+				w.Value()
 			}
 		})
 	})
 	u.start = kind == "tool_call"
-	return u, u.start || kind == "tool_call_update", !r.bad
+	return u, u.start || kind == "tool_call_update", !w.Bad()
 }
 
-// reader walks a line. After bad JSON nothing more comes.
-type reader struct {
-	dec *jsontext.Decoder
-	bad bool
-}
-
-// object calls member, which has to read or skip the value, for each member of the
-// next value; a value of another type is skipped.
-func (r *reader) object(member func(key string)) {
-	if r.bad || r.dec.PeekKind() != '{' {
-		r.skip()
-		return
-	}
-	r.token()
-	for !r.bad && r.dec.PeekKind() == '"' {
-		member(r.text())
-	}
-	r.token()
-}
-
-func (r *reader) token() {
-	if !r.bad {
-		_, err := r.dec.ReadToken()
-		r.bad = err != nil
+// member reads a member of the update itself.
+func (u *update) member(name string, w *frame.Walker) {
+	value := w.Value()
+	switch name {
+	case "toolCallId":
+		u.call = text(value)
+	case "kind":
+		if said := text(value); said != "" {
+			u.kind = audit.KnownKind(said)
+		}
+	case "status":
+		if status := text(value); status == statusCompleted || status == statusFailed {
+			u.status = status
+		}
 	}
 }
 
-func (r *reader) skip() {
-	if !r.bad {
-		r.bad = r.dec.SkipValue() != nil
-	}
-}
-
-// text reads a string. One that is longer than anything that is followed, and a
+// text is a JSON string. One that is longer than anything that is followed, and a
 // value of another type, is empty.
-func (r *reader) text() string {
-	if r.bad || r.dec.PeekKind() != '"' {
-		r.skip()
+func text(v []byte) string {
+	plain, cut := frame.Text(v, 6*MaxFollowed)
+	if cut {
 		return ""
 	}
-	v, err := r.dec.ReadValue()
-	if r.bad = err != nil; r.bad || len(v) > 6*MaxFollowed+2 {
-		return ""
-	}
-	text, _ := jsontext.AppendUnquote(nil, v) // bad text is replaced
-	return string(text)
+	return plain
 }

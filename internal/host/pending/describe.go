@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/kandev/assent/internal/display"
+	"github.com/kandev/assent/internal/host/audit"
 	"github.com/kandev/assent/internal/host/frame"
 	"github.com/kandev/assent/pipeline"
 )
@@ -85,7 +86,7 @@ func project(o *Offer, f *frame.Frame) Action {
 		kind = f.Kind
 	}
 	a := Action{Type: kind}
-	if !isACPKind(kind) {
+	if string(audit.KnownKind(kind)) != kind {
 		a.Type = Redact(kind, maxType)
 	}
 	if id := o.Result.Facts.Identity; id.State() == pipeline.Named {
@@ -143,15 +144,6 @@ func wholeTitle(o *Offer, f *frame.Frame, limit int) string {
 	}
 	title, _ := frame.Text(f.RawTitle, limit)
 	return title
-}
-
-// isACPKind says whether a tool call's kind is one that ACP knows.
-func isACPKind(kind string) bool {
-	switch kind {
-	case "read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other":
-		return true
-	}
-	return false
 }
 
 // words is the redacted form of a text of an agent that is a name or a few words.

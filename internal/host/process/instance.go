@@ -18,6 +18,7 @@ import (
 	"github.com/kandev/assent/internal/host/child"
 	"github.com/kandev/assent/internal/host/config"
 	"github.com/kandev/assent/internal/host/endpoint"
+	"github.com/kandev/assent/internal/host/frame"
 	"github.com/kandev/assent/internal/host/nets"
 	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/pipeline"
@@ -274,7 +275,7 @@ func (i *Instance) initialize(ctx context.Context) error {
 		return err
 	}
 	var info agentInfo
-	if err := json.Unmarshal(result, &info, lenient); err != nil {
+	if err := json.Unmarshal(result, &info, frame.Lenient); err != nil {
 		return ErrHandshake
 	}
 	if info.ProtocolVersion != protocolVersion {

@@ -9,11 +9,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/kandev/assent/internal/display"
+	"github.com/kandev/assent/internal/host/frame"
 	"github.com/kandev/assent/pipeline/acp"
 )
-
-// lenient reads what nothing is decided by: real agents send odd things.
-var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 // message is a JSON-RPC request or notification of ours.
 type message struct {
@@ -58,7 +56,7 @@ const maxDetail = 2000
 // takes known secrets out of what the agent says about an error.
 func readResponse(method string, line []byte, redact func(string) string) (jsontext.Value, error) {
 	var r response
-	if err := json.Unmarshal(line, &r, lenient); err != nil {
+	if err := json.Unmarshal(line, &r, frame.Lenient); err != nil {
 		return nil, &RPCError{Method: method, Code: malformedAnswer, Detail: "the answer is malformed"}
 	}
 	if r.Error == nil {

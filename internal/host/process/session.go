@@ -10,6 +10,7 @@ import (
 
 	"github.com/kandev/assent/internal/host/config"
 	"github.com/kandev/assent/internal/host/endpoint"
+	"github.com/kandev/assent/internal/host/frame"
 	"github.com/kandev/assent/pipeline/acp"
 )
 
@@ -207,7 +208,7 @@ func (i *Instance) opened(method, id string, result jsontext.Value, servers conf
 		var made struct {
 			ID string `json:"sessionId"`
 		}
-		if err := json.Unmarshal(result, &made, lenient); err != nil || made.ID == "" {
+		if err := json.Unmarshal(result, &made, frame.Lenient); err != nil || made.ID == "" {
 			return nil, ErrNoSession
 		}
 		id = made.ID
@@ -266,7 +267,7 @@ func (s *Session) Prompt(ctx context.Context, text string) (StopReason, error) {
 	var turn struct {
 		StopReason StopReason `json:"stopReason"`
 	}
-	if json.Unmarshal(o.result, &turn, lenient) != nil {
+	if json.Unmarshal(o.result, &turn, frame.Lenient) != nil {
 		return "", &RPCError{Method: acp.MethodPrompt, Code: malformedAnswer, Detail: "the answer is malformed"}
 	}
 	return turn.StopReason, nil
