@@ -69,14 +69,47 @@ func TestATargetMayNotBeAnEndpointOfThisRun(t *testing.T) {
 		_, err = Open(t.Context(), Options{Upstream: &Upstream{Target: target}})
 		require.ErrorContains(t, err, "is an endpoint of this process", host)
 	}
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	require.NoError(t, err)
-	port := l.Addr().(*net.TCPAddr).Port
-	require.NoError(t, l.Close())
-	_, err = Open(t.Context(), Options{Port: port, Upstream: &Upstream{Target: upstream.Target{URL: "http://localhost:" + strconv.Itoa(port)}}})
-	require.ErrorContains(t, err, "is an endpoint of this process", "its own port")
-	_, err = Open(t.Context(), Options{Tools: TaskTools(NewTaskList()), Upstream: &Upstream{}})
+	require.ErrorContains(t, openBeforeItself(t), "is an endpoint of this process", "its own port")
+	_, err := Open(t.Context(), Options{Tools: TaskTools(NewTaskList()), Upstream: &Upstream{}})
 	require.ErrorContains(t, err, "one or the other")
+}
+
+// openBeforeItself opens an endpoint whose target is the port that it gets. Now and
+// then it gets another one: the system gives a port again that was used in this run.
+func openBeforeItself(t *testing.T) error {
+	t.Helper()
+	for range 20 {
+		l, err := net.Listen("tcp4", "127.0.0.1:0")
+		require.NoError(t, err)
+		port := l.Addr().(*net.TCPAddr).Port
+		require.NoError(t, l.Close())
+		e, err := Open(t.Context(), Options{Port: port, Upstream: &Upstream{Target: upstream.Target{URL: "http://localhost:" + strconv.Itoa(port)}}})
+		if err != nil {
+			return err
+		}
+		require.NotEqual(t, port, e.Port())
+		require.NoError(t, e.Close())
+	}
+	return nil
+}
+
+// A port that an endpoint has left can be a target's: the system gives it again.
+func TestATargetMayBeWhereAnEndpointWas(t *testing.T) {
+	for range 20 { // another process can take the port
+		was := open(t, Options{})
+		require.NoError(t, was.Close())
+		l, err := net.Listen("tcp4", "127.0.0.1:"+strconv.Itoa(was.Port()))
+		if err != nil {
+			continue
+		}
+		server := &httptest.Server{Listener: l, Config: &http.Server{Handler: &oldServer{}}}
+		server.Start()
+		t.Cleanup(server.Close)
+		b := front(t, upstream.Target{URL: server.URL})
+		assert.Empty(t, b.mcpError(t, b.session(t), callTool))
+		return
+	}
+	t.Fatal("the port was never free again")
 }
 
 func TestFrontBoundsBodies(t *testing.T) {

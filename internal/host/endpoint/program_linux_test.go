@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -42,6 +43,39 @@ func TestNoProgramIsLeft(t *testing.T) {
 			require.Eventually(t, func() bool { return !alive(t, strings.TrimSpace(string(text))) }, streamWait, streamTick, "%s is still there", text)
 		})
 	}
+}
+
+// A session that ends takes its program along. The one of another session goes on.
+func TestAProgramEndsWithItsSession(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("there is no shell to note the program's id")
+	}
+	at, notes := serveTarget(t, "stdio").at, t.TempDir()
+	at.Command = append([]string{"sh", "-c", `echo > "$0/$$"; exec "$1"`, notes}, at.Command...)
+	b := front(t, at)
+	begin := func() (s *Session, cs *mcp.ClientSession, pid string) {
+		before, err := os.ReadDir(notes)
+		require.NoError(t, err)
+		s = b.session(t)
+		cs = b.connect(t, s, "127.0.0.1", "/mcp", legacy)
+		now, err := os.ReadDir(notes)
+		require.NoError(t, err)
+		require.Len(t, now, len(before)+1)
+		for _, entry := range now {
+			if !slices.ContainsFunc(before, func(b fs.DirEntry) bool { return b.Name() == entry.Name() }) {
+				pid = entry.Name()
+			}
+		}
+		return s, cs, pid
+	}
+	gone, _, its := begin()
+	_, cs, other := begin()
+	require.True(t, alive(t, its))
+	b.Revoke(gone)
+	require.Eventually(t, func() bool { return !alive(t, its) }, streamWait, streamTick)
+	require.True(t, alive(t, other))
+	_, err := call(t.Context(), cs, "echo", nil, nil)
+	require.NoError(t, err)
 }
 
 // connector makes a function that begins an MCP session, with whatever outcome.
