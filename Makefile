@@ -4,7 +4,7 @@ FUZZTIME    ?= 10s
 STATICCHECK ?= go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 MODULES     := . examples/plain
 
-.PHONY: help run serve build test lint cover fuzz bench examples soak canary
+.PHONY: help run serve build test lint cover fuzz bench examples soak canary npm
 
 ## help: this list
 help:
@@ -64,3 +64,9 @@ soak:
 ## canary: planted secrets are found nowhere, and are found when any one redaction is taken away
 canary:
 	@CANARY_OVERLAYS=1 go test -count=1 -timeout 30m ./internal/canary
+
+## npm: the packages that tests with other MCP programs need, into the user's cache folder
+npm:
+	@set -e; dir=$${XDG_CACHE_HOME:-$$HOME/.cache}/assent-test; mkdir -p "$$dir"; \
+	cp internal/host/serve/testdata/npm/package.json internal/host/serve/testdata/npm/package-lock.json "$$dir"; \
+	cd "$$dir"; npm ci --ignore-scripts --no-audit --no-fund
