@@ -32,10 +32,13 @@ const (
 	listenVariable = "ASSENT_PAGETEST_LISTEN"
 )
 
-// agentMain is the demo agent. It leaves the number of its process.
+// agentMain is the demo agent. It leaves the number of its process, and its session.
 func agentMain() int {
 	name := filepath.Join(os.Getenv(dataVariable), "agent-"+strconv.Itoa(os.Getpid()))
 	if err := os.WriteFile(name, nil, 0o600); err != nil {
+		return 1
+	}
+	if err := leakSession(); err != nil {
 		return 1
 	}
 	return demoagent.Main()
@@ -209,9 +212,10 @@ func TestTheDaemonsDemoAgentIsAnswered(t *testing.T) {
 }
 
 // A parent makes a child, the child asks, a person answers in the page, and the parent
-// stops the child. What the parent did by itself is in the log.
+// stops the child. Others cannot stop it. What the parent did by itself is in the log.
 func TestTheDaemonsFamily(t *testing.T) {
-	w := newDaemon(t).enter()
+	d := newDaemon(t)
+	w := d.enter()
 	w.begin("Parent", `create-child "shell"`)
 	child := "#tasks > li > ul:last-child > li"
 	w.until(`document.querySelector("` + child + `")`)
@@ -220,6 +224,9 @@ func TestTheDaemonsFamily(t *testing.T) {
 	w.run(`document.querySelector("` + child + ` details").open = true`)
 	w.settled(".card")
 	w.picture("family")
+	d.forgedStops(w, child+":nth-child(2) .state")
+	w.shows(child+" .state", "waits for an answer")
+	w.settled(".card")
 	w.click(".card .allow_once")
 	w.shows(child, "Ran: the shell command")
 	w.run(`document.querySelector("#tasks > li > details").open = true`)
