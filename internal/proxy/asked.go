@@ -4,7 +4,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kandev/assent/internal/host/nets"
 	"github.com/kandev/assent/pipeline"
 	"github.com/kandev/assent/pipeline/acp"
 )
@@ -13,11 +12,13 @@ import (
 type asked struct {
 	number     uint64
 	unreadable bool // so nobody knows of which session it is
+	quick      bool // it was relayed before it was decoded: see quick.go
 	id         acp.ID
 	session    string
-	offer      *acp.Offer // without what only its decision needed
-	tool       pipeline.Identity
 	since      time.Time
+	// What is known once it was decoded.
+	offer *acp.Offer // without what only its decision needed
+	tool  pipeline.Identity
 
 	mu    sync.Mutex
 	told  bool   // that the client is asked
@@ -54,34 +55,41 @@ func (a *asked) end(report func()) {
 const maxAsked = 64 << 10
 
 func newAsked(d decided) *asked {
-	req := &d.offer.Request
 	a := &asked{
-		number: d.number, unreadable: d.offer.Reason == acp.ReasonUnreadable, id: acp.NewID(d.offer.ID.String()), session: req.SessionID,
-		tool: d.result.Facts.Identity, since: time.Now(),
+		number: d.number, unreadable: d.offer.Reason == acp.ReasonUnreadable,
+		id: acp.NewID(d.offer.ID.String()), session: d.offer.Request.SessionID, since: time.Now(),
 	}
-	lean := acp.Offer{ID: a.id, Request: pipeline.Request{SessionID: req.SessionID, Call: pipeline.ToolCall{ID: req.Call.ID}, Options: req.Options}}
+	a.know(d)
+	return a
+}
+
+// know keeps what was decoded.
+func (a *asked) know(d decided) {
+	req := &d.offer.Request
+	a.tool = d.result.Facts.Identity
+	a.offer = &acp.Offer{ID: a.id, Request: pipeline.Request{SessionID: req.SessionID, Call: pipeline.ToolCall{ID: req.Call.ID}, Options: req.Options}}
 	size := len(req.SessionID) + len(req.Call.ID)
 	for _, o := range req.Options {
 		size += len(o.ID) + len(o.Kind) + len(o.Label)
 	}
 	if size > maxAsked {
-		lean.Request.Options = nil
+		a.offer.Request.Options = nil
 	}
-	a.offer = &lean
-	return a
 }
 
-// answered tells the nets what the client chose, before the agent learns of it. It
-// gives the verdict and the kind of the option for the records.
-func (r *relay) answered(a *asked, option string, selected bool) (pipeline.Verdict, string) {
+// cancelled is the answer that is given in place of the client.
+func (a *asked) cancelled() []byte { return (&acp.Offer{ID: a.id}).Cancelled() }
+
+// chosen is which option an answer of the client selects, -1 for none that was
+// offered, and what the records say of it.
+func (a *asked) chosen(option string, selected bool) (n int, verdict pipeline.Verdict, kind string) {
 	if !selected {
-		return pipeline.Cancel, ""
+		return -1, pipeline.Cancel, ""
 	}
 	for n, o := range a.offer.Request.Options {
 		if o.ID == option {
-			r.gate.each(func(g *nets.Guard) { g.Allowed(a.offer, a.tool, n) })
-			return pipeline.Select, o.Kind
+			return n, pipeline.Select, o.Kind
 		}
 	}
-	return pipeline.Select, "" // one that was not offered, or of an offer that was too large
+	return -1, pipeline.Select, "" // one that was not offered, or of an offer that was too large
 }

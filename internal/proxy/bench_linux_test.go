@@ -38,7 +38,6 @@ type bencher struct {
 	assent string // the program
 	target string
 	self   string
-	opened []*relayed
 }
 
 func newBencher(b *testing.B) *bencher {

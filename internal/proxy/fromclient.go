@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/kandev/assent/internal/host/nets"
 	"github.com/kandev/assent/pipeline/acp"
 )
 
@@ -97,7 +98,7 @@ func (r *relay) cancel(f acp.Frame, line []byte) {
 	r.gate.fromClient(trimEnd(line), nil)
 	answers := make([][]byte, len(cancelled))
 	for n, a := range cancelled {
-		answers[n] = a.offer.Cancelled()
+		answers[n] = a.cancelled()
 		r.gate.own(answers[n])
 	}
 	r.agent.relay(line, answers...)
@@ -119,8 +120,15 @@ func (r *relay) answer(f acp.Frame, line []byte) {
 		r.answerAgent(f, line)
 		return
 	}
-	verdict, kind := r.answered(a, option, selected)
+	if !a.quick { // the nets know before the agent does
+		if n, _, _ := a.chosen(option, selected); n >= 0 {
+			r.gate.each(func(g *nets.Guard) { g.Allowed(a.offer, a.tool, n) })
+		}
+	}
 	waited := time.Since(a.since)
 	r.answerAgent(f, line)
-	a.end(func() { r.report.answered(a, verdict, kind, waited) }) // after the agent has it
+	a.end(func() { // after the agent has it
+		_, verdict, kind := a.chosen(option, selected)
+		r.report.answered(a, verdict, kind, waited)
+	})
 }

@@ -29,7 +29,7 @@ func newRelay(ctx context.Context, o Options) (*relay, error) {
 	}
 	r := &relay{
 		gate: &gate{log: log}, client: newSink(o.ToClient), ledger: newLedger(), turns: newTurns(),
-		sessions: newSessionRequests(), modes: newModes(agents.Launching(o.Agent)), log: log, maxLine: o.MaxLine,
+		sessions: newSessionRequests(), modes: newModes(agents.Launching(o.Agent)), log: log, maxLine: o.MaxLine, blanket: o.AutoApprove,
 		report: &reporter{stderr: o.Stderr, log: log, audit: o.Audit, agent: pipeline.Agent(o.Agent), explain: o.Explain, said: map[string]bool{}},
 	}
 	inject := o.Inject

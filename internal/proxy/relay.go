@@ -28,6 +28,7 @@ type relay struct {
 	log      *slog.Logger
 	maxLine  int
 
+	blanket    bool        // the person's own choice approves everything
 	number     uint64      // of the last offer
 	waiting    decided     // the offer that is about to be relayed
 	unreadable atomic.Bool // a line of the client was no message
@@ -42,6 +43,7 @@ func (r *relay) fromAgent(ctx context.Context, agent io.Reader) error {
 	var long *acp.LineTooLongError
 	for {
 		line, err := lines.ReadWhole()
+		var quick *asked
 		switch {
 		case errors.As(err, &long):
 			r.report.tooLong("agent", long.Limit)
@@ -49,11 +51,16 @@ func (r *relay) fromAgent(ctx context.Context, agent io.Reader) error {
 			line = nil
 		case err != nil && !errors.Is(err, acp.ErrCutLine):
 			return r.client.settle()
-		case !r.takeAgent(ctx, line):
-			line = nil
+		default:
+			if quick = r.quickAsk(line); quick == nil && !r.takeAgent(ctx, line) {
+				line = nil
+			}
 		}
 		err = r.client.relay(line, lines.Ready())
-		r.tellAsked() // after the client has it: the agent is waiting
+		if quick != nil {
+			r.takeQuick(ctx, line, quick)
+		}
+		r.tellAsked() // after it was relayed: the agent is waiting
 		if err != nil {
 			return errClientGone
 		}

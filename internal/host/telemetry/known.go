@@ -111,6 +111,7 @@ var knownReasons = []pipeline.Reason{
 	"qwen_meta_malformed",
 	"qwen_silent",
 	"qwen_tool_name_malformed",
+	"relayed_already",
 	"request_id_in_use",
 	"reserved_entry_address",
 	"reserved_entry_command",

@@ -8,6 +8,7 @@ export const reasons = {
   too_many_calls_awaited: "so many approved calls of this session have not ended that no further one could be watched.",
   call_end_unreadable: "a line of the agent could not be read, and an approved call that has not arrived may have ended in it.",
   client_line_unreadable: "the client sent a line that is no message. It went to the agent, and nobody knows what the agent made of it.",
+  relayed_already: "the client had the offer already when it was decided.",
   request_id_in_use: "an earlier request of the agent with this id is still to be answered, or its answer by the client is still owed, or too many are.",
   no_blanket_approval: "not switched on: the other stages decide",
   blanket_approval: "the first allow in the offered order",
