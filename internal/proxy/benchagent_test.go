@@ -14,6 +14,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/kandev/assent/internal/host/frame"
 )
 
 func init() {
@@ -43,11 +45,11 @@ func benchAgent() {
 			Method string         `json:"method"`
 			Params jsontext.Value `json:"params"`
 		}
-		if json.Unmarshal(line, &m, lenient) != nil {
+		if json.Unmarshal(line, &m, frame.Lenient) != nil {
 			panic("bench agent: a line that is no message")
 		}
 		var o order
-		_ = json.Unmarshal(m.Params, &o, lenient)
+		_ = json.Unmarshal(m.Params, &o, frame.Lenient)
 		switch m.Method {
 		case "session/new":
 			contact(m.Params)
@@ -71,7 +73,7 @@ func contact(params jsontext.Value) {
 			} `json:"headers"`
 		} `json:"mcpServers"`
 	}
-	if json.Unmarshal(params, &p, lenient) != nil || len(p.Servers) == 0 {
+	if json.Unmarshal(params, &p, frame.Lenient) != nil || len(p.Servers) == 0 {
 		return
 	}
 	const list = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kandev/assent/internal/host/frame"
 	"github.com/kandev/assent/internal/record"
 	"github.com/kandev/assent/pipeline/acp"
 )
@@ -46,7 +47,7 @@ func readRecording(t *testing.T, path string) (agent string, lines []recorded) {
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
-		require.NoError(t, json.Unmarshal([]byte(line), &r, lenient), path)
+		require.NoError(t, json.Unmarshal([]byte(line), &r, frame.Lenient), path)
 		if r.Header != nil {
 			agent = r.Header.Agent
 		}
@@ -119,7 +120,7 @@ func (b *books) agent(line string) {
 			Session string `json:"sessionId"`
 		} `json:"params"`
 	}
-	if json.Unmarshal([]byte(line), &m, lenient) == nil && m.Method == "session/request_permission" {
+	if json.Unmarshal([]byte(line), &m, frame.Lenient) == nil && m.Method == "session/request_permission" {
 		b.open[string(m.ID)] = m.Params.Session
 	}
 }
@@ -135,7 +136,7 @@ func (b *books) client(line, end string) string {
 			Session string `json:"sessionId"`
 		} `json:"params"`
 	}
-	if json.Unmarshal([]byte(line), &m, lenient) != nil {
+	if json.Unmarshal([]byte(line), &m, frame.Lenient) != nil {
 		return line + end
 	}
 	id := string(m.ID)

@@ -6,14 +6,10 @@ import (
 	"strconv"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/kandev/assent/internal/agents"
 	"github.com/kandev/assent/pipeline/acp"
 )
-
-// lenient reads what nothing is decided by: real agents send odd things.
-var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 // modes makes the requests of our own. It is for the goroutine that reads the agent.
 type modes struct {

@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/kandev/assent/internal/host/config"
+	"github.com/kandev/assent/internal/host/frame"
 	"github.com/kandev/assent/pipeline/acp"
 )
 
@@ -69,7 +70,7 @@ func (s *sessionRequests) capabilities(key string, f acp.Frame) {
 	}
 	delete(s.init, key)
 	var said initialized
-	if json.Unmarshal(f.Result(), &said, lenient) != nil {
+	if json.Unmarshal(f.Result(), &said, frame.Lenient) != nil {
 		return
 	}
 	s.caps = said.Agent.MCP
