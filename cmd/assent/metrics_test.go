@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"regexp"
 	"testing"
 
@@ -15,11 +16,12 @@ import (
 
 // A run can be scraped while it lasts.
 func TestMetricsOfARun(t *testing.T) {
-	p := command(t, "run", "--demo", "--on-pending", "reject", "--metrics", "127.0.0.1:0")
+	// Prompts are read from stdin, so it goes on until that ends.
+	p := command(t, "run", "--agent", "claude-acp", "--on-pending", "reject", "--metrics", "127.0.0.1:0", "--", os.Args[0], demoAgentWord)
 	in, err := p.cmd.StdinPipe()
 	require.NoError(t, err)
 	p.start()
-	_, err = io.WriteString(in, "mixed\n")
+	_, err = io.WriteString(in, "list-tasks shell\n")
 	require.NoError(t, err)
 	p.stdout.until(t, "turn      over")
 	found := regexp.MustCompile(`metrics are at (http://[0-9.:]+/metrics)`).FindStringSubmatch(p.stderr.String())
@@ -32,7 +34,7 @@ func TestMetricsOfARun(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 	for _, line := range []string{
 		`assent_decisions_total{agent="claude-acp",reason="injected_mcp",stage="option",verdict="select"} 1`,
-		`assent_decisions_total{agent="claude-acp",reason="server_is_not_the_hosts",stage="pending",verdict="pend"} 1`,
+		`assent_decisions_total{agent="claude-acp",reason="name_without_mcp_prefix",stage="pending",verdict="pend"} 1`,
 		`assent_offers_open{agent="claude-acp"} 0`,
 	} {
 		assert.Contains(t, string(text), line+"\n")
