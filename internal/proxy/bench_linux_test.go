@@ -64,6 +64,8 @@ func (x *bencher) proxy() *relayed {
 
 func (x *bencher) plain() *relayed { return x.start(exec.Command(x.self, x.self), "plain relay") }
 
+func (x *bencher) sockets() *relayed { return x.start(exec.Command(x.self, x.self), "socket relay") }
+
 func (x *bencher) alone() *relayed { return x.start(exec.Command(x.self), "bench agent") }
 
 func (x *bencher) start(cmd *exec.Cmd, role string) *relayed {
@@ -201,11 +203,17 @@ func BenchmarkRatioRelay(b *testing.B) {
 // BenchmarkRatioRoundTrips measures how long an agent waits for its answers.
 func BenchmarkRatioRoundTrips(b *testing.B) {
 	x := newBencher(b)
-	subject, reference := x.proxy().session(), x.plain().session()
+	subject, reference, sockets := x.proxy().session(), x.plain().session(), x.sockets().session()
 	defer subject.end()
 	defer reference.end()
+	defer sockets.end()
 	for label, size := range map[string]int{"1kB": 1000, "20kB": 20_000} {
 		o := order{N: 1000, Size: size, Tool: "Bash"}
+		// What the sockets alone cost, which keep others from forging an answer: the
+		// two goals below are measured against pipes.
+		ratio.Compare(b, "socket-relay-p50/plain-relay-"+label, 1.5, 11,
+			func() float64 { _, p50, _ := sockets.run("ask", o); return p50 },
+			func() float64 { _, p50, _ := reference.run("ask", o); return p50 })
 		var ratios99 []float64
 		ratio.Compare(b, "forwarded-p50/plain-relay-"+label, 1.1, 11,
 			func() float64 { _, p50, p99 := subject.run("ask", o); ratios99 = append(ratios99, p99); return p50 },

@@ -15,12 +15,14 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/kandev/assent/internal/host/child"
 	"github.com/kandev/assent/internal/host/frame"
 )
 
 func init() {
 	roles["bench agent"] = benchAgent
 	roles["plain relay"] = plainRelay
+	roles["socket relay"] = socketRelay
 }
 
 // order is what the benchmark tells its agent to do.
@@ -157,6 +159,19 @@ func plainRelay() {
 	go func() { copyLines(toAgent, os.Stdin); _ = toAgent.Close() }()
 	copyLines(os.Stdout, fromAgent)
 	_ = agent.Wait()
+}
+
+// socketRelay is plainRelay with sockets towards the agent, as it has to have them: what
+// they cost alone.
+func socketRelay() {
+	p, err := child.Start(child.Command{Path: os.Args[1], Args: os.Args[2:], Env: append(os.Environ(), roleVariable+"=bench agent")},
+		child.Options{Stderr: os.Stderr, Blocking: true})
+	if err != nil {
+		panic(err)
+	}
+	go func() { copyLines(p.Stdin, os.Stdin); _ = p.Stdin.Close() }()
+	copyLines(os.Stdout, p.Stdout)
+	<-p.Exited()
 }
 
 func copyLines(to io.Writer, from io.Reader) {
