@@ -155,15 +155,14 @@ func (a *Agent) settings() config.Config {
 	return c
 }
 
-// environment is the daemon's with what the agent adds; nil where it adds nothing.
-func (a *Agent) environment() []string {
-	if len(a.Env) == 0 {
-		return nil
-	}
+// environment is what an agent is started with: the daemon's with what the agent
+// adds, and without the key of the webhook, which is the daemon's alone. Names of
+// variables are the same in any case on Windows, so the key goes in any case.
+func (c *Config) environment(a *Agent) []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
 		_, replaced := a.Env[name]
-		return replaced
+		return replaced || c.Webhook.SecretEnv != "" && strings.EqualFold(name, c.Webhook.SecretEnv)
 	})
 	for _, name := range slices.Sorted(maps.Keys(a.Env)) {
 		env = append(env, name+"="+a.Env[name])

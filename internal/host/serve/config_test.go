@@ -3,6 +3,7 @@ package serve
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -76,8 +77,18 @@ func TestConfig(t *testing.T) {
 		{Name: "docs", Type: config.TypeHTTP, URL: "http://localhost:8000/mcp"}, {Name: "notes", Type: config.TypeSSE, URL: "http://localhost:8001/sse"},
 	}}, agent.settings())
 	t.Setenv("TOKEN", "another")
-	assert.Contains(t, agent.environment(), "TOKEN=s3cret")
-	assert.NotContains(t, agent.environment(), "TOKEN=another")
+	t.Setenv("HOOK_KEY", "k3y")
+	t.Setenv("HOOK_KEY_TOO", "another's")
+	for name, added := range map[string]map[string]string{"with variables": agent.Env, "without any": nil} {
+		agent.Env = added
+		env := c.environment(&agent)
+		assert.Equal(t, added != nil, slices.Contains(env, "TOKEN=s3cret"), name)
+		assert.Equal(t, added == nil, slices.Contains(env, "TOKEN=another"), name)
+		assert.NotContains(t, env, "HOOK_KEY=k3y", name)
+		assert.Contains(t, env, "HOOK_KEY_TOO=another's", "%s: the rest is the daemon's", name)
+	}
+	without := Config{}
+	assert.Contains(t, without.environment(&agent), "HOOK_KEY=k3y", "it is no key without a webhook")
 }
 
 func TestConfigErrors(t *testing.T) {

@@ -133,7 +133,7 @@ func (w *worker) launch() process.Launch {
 		return w.stream.Dispatch(ctx, action, payload)
 	}
 	return process.Launch{
-		Command:  process.Command{Path: w.config.Command[0], Args: w.config.Command[1:], Dir: w.directory(), Env: w.config.environment()},
+		Command:  process.Command{Path: w.config.Command[0], Args: w.config.Command[1:], Dir: w.directory(), Env: s.config.environment(&w.config)},
 		Config:   w.config.settings(),
 		Endpoint: &endpoint.Options{Version: s.version, Logger: s.log, Tools: mcptools.TaskMode(call)},
 	}
