@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -153,6 +155,51 @@ func TestDeletedToken(t *testing.T) {
 	_, answer, err := s.tryDial(t, http.Header{"Authorization": {"Bearer s3cret"}})
 	require.Error(t, err)
 	assert.Equal(t, 401, answer.StatusCode)
+}
+
+// A client that does not read what waits for it cannot act after its token is
+// deleted; until then it can.
+func TestDeletedTokenOfAStuckClient(t *testing.T) {
+	s := begin(t, nil)
+	s.watching(t, nil)
+	cancelled := make(chan struct{}, 1)
+	s.action(t, "task.stop", dispatch.ScopeOperate, nil)
+	s.action(t, "task.prompt", dispatch.ScopeOperate, func(ctx context.Context, _ dispatch.Origin, _ jsontext.Value) (any, error) {
+		<-ctx.Done()
+		cancelled <- struct{}{}
+		return nil, ctx.Err()
+	})
+	stuck := s.rawSocket(t)
+	send := func(action string) {
+		text := `{"id":1,"action":"` + action + `"}`
+		_, err := stuck.Write(append([]byte{0x81, 0x80 | byte(len(text)), 0, 0, 0, 0}, text...))
+		require.NoError(t, err)
+	}
+	asked := func(n int) {
+		require.Eventually(t, func() bool { return len(s.asked()) == n }, 10*time.Second, time.Millisecond)
+	}
+	send("state.watch")
+	asked(1)
+	c := s.clientOf("desk")
+	text := strings.Repeat("x", 1<<20)
+	require.Eventually(t, func() bool { // the socket is full, and more waits
+		require.NoError(t, s.Publish(Event{Name: "task.text", Payload: text}))
+		c.out.mu.Lock()
+		defer c.out.mu.Unlock()
+		return c.out.writing && len(c.out.queue) >= 2
+	}, 10*time.Second, 5*time.Millisecond)
+	send("task.stop")
+	asked(2)
+	send("task.prompt")
+	asked(3)
+	require.False(t, c.out.isOver(), "it is deleted, not slow")
+	s.people.remove("s3cret")
+	s.DropToken("desk")
+	<-cancelled
+	send("task.stop")
+	<-c.gone // it has been read, and nothing after it is
+	assert.Len(t, s.asked(), 3)
+	require.NoError(t, stuck.Close())
 }
 
 func TestManyUnknownTokens(t *testing.T) {

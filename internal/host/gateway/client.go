@@ -38,6 +38,8 @@ type client struct {
 	buffer bytes.Buffer    // of whoever reads
 	gone   chan struct{}   // closed when there is nothing more to read
 	ctx    context.Context // ends with the connection
+	asking context.Context // of requests: ends when the client leaves or has to
+	leave  func()          // ends asking
 
 	mu    sync.Mutex
 	watch *subscription
@@ -46,6 +48,10 @@ type client struct {
 // serveWebSocket serves a client until it leaves.
 func (g *Gateway) serveWebSocket(w http.ResponseWriter, r *http.Request) {
 	c := &client{g: g, out: newOutbox(g.opts.Limits), places: make(chan struct{}, g.opts.Limits.Concurrent), gone: make(chan struct{})}
+	ctx, cancel := context.WithCancel(g.ctx)
+	defer cancel()
+	c.ctx = ctx
+	c.asking, c.leave = context.WithCancel(ctx)
 	authorized := len(r.Header.Values("Authorization")) > 0
 	if authorized {
 		if why := c.introduce(bearer(r.Header), r); why != "" {
@@ -70,7 +76,6 @@ func (g *Gateway) serveWebSocket(w http.ResponseWriter, r *http.Request) {
 		return // it has answered
 	}
 	c.conn = conn
-	ctx, cancel := context.WithCancel(g.ctx)
 	// The library's own ways to close can wait for the rest of a message that never comes.
 	socket, _ := r.Context().Value(socketKey{}).(net.Conn)
 	cut := func() { cancel(); _ = socket.Close() }
@@ -81,18 +86,15 @@ func (g *Gateway) serveWebSocket(w http.ResponseWriter, r *http.Request) {
 
 // run lets the client in, reads what it sends, and cleans up.
 func (c *client) run(ctx context.Context, cut func(), r *http.Request, authorized bool) {
-	c.ctx = ctx
 	c.conn.SetReadLimit(maxSkipped)
-	asking, left := context.WithCancel(ctx) // ends when the client has left
-	defer left()
 	var writing sync.WaitGroup
 	writing.Go(func() { defer cut(); c.write(ctx) })
 	writing.Go(func() { c.ping(ctx, cut) })
 	if authorized || c.authenticate(ctx, r) {
-		c.tasks.Go(func() { c.read(asking) })
+		c.tasks.Go(c.read)
 		<-c.gone
 	}
-	left()
+	c.leave()
 	c.out.end(clientLeft, "")
 	c.tasks.Wait()
 	c.mu.Lock()
@@ -101,17 +103,18 @@ func (c *client) run(ctx context.Context, cut func(), r *http.Request, authorize
 	writing.Wait()
 }
 
-// read takes messages in until the connection ends, or somebody else reads on.
-func (c *client) read(ctx context.Context) {
+// read takes messages in until the connection ends, the client is given up, or
+// somebody else reads on.
+func (c *client) read() {
 	for {
-		raw, failure, err := c.message(ctx, c.g.opts.Limits.MaxMessage)
-		if err != nil {
+		raw, failure, err := c.message(c.ctx, c.g.opts.Limits.MaxMessage)
+		if err != nil || c.out.isOver() {
 			close(c.gone)
 			return
 		}
 		if failure != nil {
 			c.answer((&request{}).reply(nil, failure))
-		} else if !c.take(ctx, raw) {
+		} else if !c.take(raw) {
 			return
 		}
 	}
@@ -146,7 +149,7 @@ func (c *client) message(ctx context.Context, most int) ([]byte, *dispatch.Error
 }
 
 // take answers one message, and says whether its caller reads on.
-func (c *client) take(ctx context.Context, raw []byte) bool {
+func (c *client) take(raw []byte) bool {
 	r, failure := readRequest(raw)
 	switch {
 	case failure != nil:
@@ -158,7 +161,7 @@ func (c *client) take(ctx context.Context, raw []byte) bool {
 	default:
 		select {
 		case c.places <- struct{}{}:
-			return c.serve(ctx, &r)
+			return c.serve(&r)
 		default:
 			failure = &dispatch.Error{Code: dispatch.CodeRateLimited, Message: "too many requests of this client run at once"}
 		}
@@ -168,11 +171,9 @@ func (c *client) take(ctx context.Context, raw []byte) bool {
 }
 
 // serve runs a request, and says whether its caller reads on.
-func (c *client) serve(ctx context.Context, r *request) bool {
-	t := c.g.turns.begin(func() {
-		c.tasks.Go(func() { c.read(ctx) })
-	})
-	c.dispatch(ctx, r)
+func (c *client) serve(r *request) bool {
+	t := c.g.turns.begin(func() { c.tasks.Go(c.read) })
+	c.dispatch(c.asking, r)
 	<-c.places
 	return c.g.turns.end(t)
 }

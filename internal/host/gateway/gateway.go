@@ -124,18 +124,20 @@ func (g *Gateway) refuse(w http.ResponseWriter, why string, status int) {
 // order. It waits for no client.
 func (g *Gateway) Publish(e Event) error { return g.hub.publish(e) }
 
-// DropToken ends the connections of a token, which was deleted.
+// DropToken ends the connections of a token, which was deleted. Its requests are
+// cancelled and no other is taken in, whether its clients read or not.
 func (g *Gateway) DropToken(name string) {
 	g.endClients(websocket.StatusPolicyViolation, "the token is deleted", func(c *client) bool { return c.person.Name == name })
 }
 
-// endClients tells clients why they are closed.
+// endClients ends what clients ask, and tells them why they are closed.
 func (g *Gateway) endClients(code websocket.StatusCode, reason string, which func(*client) bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for c := range g.clients {
 		if which(c) {
 			c.out.end(code, reason)
+			c.leave()
 		}
 	}
 }

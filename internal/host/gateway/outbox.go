@@ -122,6 +122,13 @@ func (b *outbox) take(into []outgoing) (messages []outgoing, over bool) {
 	return messages, b.over
 }
 
+// isOver says whether nothing is taken in any more.
+func (b *outbox) isOver() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.over
+}
+
 // why is why it is over.
 func (b *outbox) why() (websocket.StatusCode, string) {
 	b.mu.Lock()

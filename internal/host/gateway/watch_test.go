@@ -105,7 +105,7 @@ func TestSlowReader(t *testing.T) {
 	assert.Equal(t, watched, slow.ask(t, watchAll))
 	assert.Equal(t, watched, quick.ask(t, watchAll))
 	text := strings.Repeat("x", 1<<18)
-	ended := s.outboxOf("desk").ended
+	ended := s.clientOf("desk").out.ended
 	for n, given := 1, false; !given; n++ {
 		require.NoError(t, s.Publish(Event{Name: "task.text", Payload: text}))
 		assert.True(t, strings.HasPrefix(quick.receive(t), fmt.Sprintf(`{"event":"task.text","seq":%d,`, n)))
@@ -140,13 +140,13 @@ func TestStuckReader(t *testing.T) {
 	s.dial(t, "s3cret").alive(t)
 }
 
-// outboxOf is that of the one client of a person.
-func (s *stand) outboxOf(name string) *outbox {
+// clientOf is the one client of a person.
+func (s *stand) clientOf(name string) *client {
 	s.Gateway.mu.Lock()
 	defer s.Gateway.mu.Unlock()
 	for c := range s.clients {
 		if c.person.Name == name {
-			return c.out
+			return c
 		}
 	}
 	return nil
