@@ -121,8 +121,7 @@ func (c *client) read() {
 }
 
 // message reads one message of at most so many bytes, which are there until the next
-// one is read. The rest of a larger one is
-// skipped, so that the connection lives on.
+// one is read. The rest of a larger one is skipped, so that the connection lives on.
 func (c *client) message(ctx context.Context, most int) ([]byte, *dispatch.Error, error) {
 	kind, r, err := c.conn.Reader(ctx)
 	if err != nil {
