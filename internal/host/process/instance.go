@@ -88,6 +88,16 @@ func (i *Instance) Err() error {
 // launching are the settings that make the agent ask.
 func (i *Instance) launching() agents.Launch { return agents.Launching(i.config.Agent) }
 
+// begin tells of the instance and starts it.
+func (i *Instance) begin() error {
+	if i.from.Named != nil {
+		if err := i.from.Named(i.id); err != nil {
+			return err
+		}
+	}
+	return i.launch(i.from.Command)
+}
+
 // launch starts the process and the goroutines around it.
 func (i *Instance) launch(c Command) error {
 	if c.Env == nil {

@@ -120,6 +120,9 @@ type Launch struct {
 	// Endpoint are the options of the injected MCP server, which lives as long as
 	// the instance; nil for no injection.
 	Endpoint *endpoint.Options
+	// Named is told the id of the instance before its process starts: an agent may ask
+	// for something at once. Its error fails the start. nil for nobody.
+	Named func(InstanceID) error
 	// Recorder is made once the settings are known; nil for no recording.
 	Recorder func(config.InstanceConfig) (Recorder, error)
 }
@@ -136,7 +139,8 @@ func (m *Manager) Start(ctx context.Context, l Launch) (*Instance, error) {
 	if err := m.register(i); err != nil {
 		return nil, errors.Join(err, i.abandon())
 	}
-	if err := i.launch(l.Command); err != nil {
+	if err := i.begin(); err != nil {
+		m.options.Store.DropInstance(i.id) // whoever was told of it may have attached
 		m.forget(i)
 		i.err = err
 		close(i.done) // somebody may be stopping it

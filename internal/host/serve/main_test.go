@@ -30,6 +30,8 @@ func TestMain(m *testing.M) {
 		os.Exit(demoagent.Main())
 	case "keeper":
 		os.Exit(keeper())
+	case "early":
+		os.Exit(early())
 	case "server":
 		os.Exit(victim())
 	}

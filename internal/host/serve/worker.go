@@ -33,8 +33,9 @@ type worker struct {
 	done chan struct{} // nothing of it is left
 	up   chan struct{} // closed when its session is there
 
-	instance *process.Instance // set by run, before it is bound
+	id       process.InstanceID // set by bound, before the process starts
 	stream   *agentstream.Local
+	instance *process.Instance // set by start
 
 	mu       sync.Mutex
 	texts    []string
@@ -75,11 +76,7 @@ func (w *worker) run() {
 	w.stop()
 	<-reporting
 	w.last(err, stopped, busy)
-	var id process.InstanceID
-	if w.instance != nil {
-		id = w.instance.ID()
-	}
-	w.r.forget(w, id)
+	w.r.forget(w, w.id)
 }
 
 // close takes nothing in any more. Busy says that a turn was under way, or about to be.
@@ -97,15 +94,7 @@ func (w *worker) start() error {
 		return err
 	}
 	w.instance = instance
-	// Nobody can use the endpoint before a session was given its secret.
-	if w.stream, err = agentstream.NewLocal(w.r.s.dispatcher, dispatch.Identity{Instance: string(instance.ID()), Task: string(w.task.ID)}); err != nil {
-		return err
-	}
-	w.r.bind(instance.ID(), w)
-	w.change(func(v *instanceView) {
-		v.ID, v.Task, v.Agent, v.State, v.Started, v.Automatic = string(instance.ID()), w.task.ID, w.config.ID, "starting", time.Now().UTC(), true
-		v.AgentName = display.Line(instance.AgentName(), maxShownLine)
-	})
+	w.change(func(v *instanceView) { v.AgentName = display.Line(instance.AgentName(), maxShownLine) })
 	session, err := w.openSession(w.ctx)
 	if err != nil {
 		return err
@@ -115,6 +104,20 @@ func (w *worker) start() error {
 	w.mu.Unlock()
 	w.change(func(v *instanceView) { v.State, v.Session = "running", session.ID() })
 	close(w.up)
+	return nil
+}
+
+// bound makes an instance the worker's, before its process starts: whatever the agent
+// does belongs to the task from its first line on.
+func (w *worker) bound(id process.InstanceID) (err error) {
+	w.id = id
+	if w.stream, err = agentstream.NewLocal(w.r.s.dispatcher, dispatch.Identity{Instance: string(id), Task: string(w.task.ID)}); err != nil {
+		return err
+	}
+	w.r.bind(id, w)
+	w.change(func(v *instanceView) {
+		v.ID, v.Task, v.Agent, v.State, v.Started, v.Automatic = string(id), w.task.ID, w.config.ID, "starting", time.Now().UTC(), true
+	})
 	return nil
 }
 
@@ -135,6 +138,7 @@ func (w *worker) launch() process.Launch {
 	return process.Launch{
 		Command:  process.Command{Path: w.config.Command[0], Args: w.config.Command[1:], Dir: w.directory(), Env: s.config.environment(&w.config)},
 		Config:   w.config.settings(),
+		Named:    w.bound,
 		Endpoint: &endpoint.Options{Version: s.version, Logger: s.log, Tools: mcptools.TaskMode(call)},
 	}
 }
@@ -209,12 +213,14 @@ func (w *worker) seen() instanceView {
 
 // finish stops the agent and waits for it.
 func (w *worker) finish(err error) {
-	if w.instance == nil {
-		return
+	if w.id == "" {
+		return // there was none
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
-	defer cancel()
-	w.instance.Stop(ctx)
+	if w.instance != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
+		defer cancel()
+		w.instance.Stop(ctx)
+	}
 	if w.stream != nil {
 		w.stream.Close()
 	}
