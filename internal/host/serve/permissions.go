@@ -76,12 +76,12 @@ func (s *Server) questionActions() []dispatch.Action {
 	}
 }
 
-// listOffers lists what somebody may see, and notes that somebody is there.
+// listOffers lists those of tasks that somebody reaches, and notes that somebody is there.
 func (s *Server) listOffers(_ context.Context, o dispatch.Origin, _ mcptools.Nothing) (any, error) {
 	if p, ok := o.Person(); ok {
 		s.surfaces.watches(p)
 	}
-	return map[string]any{"offers": s.openOffers(s.visible(actor(o), ""))}, nil
+	return map[string]any{"offers": s.openOffers(s.reached(actor(o)))}, nil
 }
 
 // openOffers are the open offers of the visible tasks, oldest first.
@@ -101,10 +101,10 @@ func (s *Server) openOffers(visible func(task.ID) bool) []offerView {
 	}
 }
 
-// keyOf finds an offer that somebody may see. Any other one does not exist.
+// keyOf finds an offer of a task that somebody reaches. Any other one does not exist.
 func (s *Server) keyOf(o dispatch.Origin, in offerPayload) (pending.Key, error) {
 	known, ok := s.offers.find(in.Request)
-	if !ok || !s.visible(actor(o), "")(known.task) {
+	if !ok || !s.reached(actor(o))(known.task) {
 		return pending.Key{}, pending.ErrNotFound
 	}
 	return pending.Key{Instance: known.instance, Session: in.Session, Request: in.Request}, nil

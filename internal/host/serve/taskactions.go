@@ -79,6 +79,12 @@ func (s *Server) visible(who task.Actor, watched task.ID) func(task.ID) bool {
 	return func(id task.ID) bool { return s.tasks.MaySee(who, watched, id) }
 }
 
+// reached says which tasks somebody reaches. It is for actions whose scope, which is
+// not that of seeing, the dispatcher has checked.
+func (s *Server) reached(who task.Actor) func(task.ID) bool {
+	return func(id task.ID) bool { return s.tasks.Reaches(who, "", id) }
+}
+
 // maySee is the gateway's question about an event.
 func (s *Server) maySee(p dispatch.Person, watched, id string) bool {
 	return s.tasks.MaySee(task.Person(p), task.ID(watched), task.ID(id))
@@ -161,8 +167,11 @@ func (s *Server) create(ctx context.Context, o dispatch.Origin, spec task.Spec) 
 	}
 	var parent task.Task
 	if spec.Parent != "" {
+		if !s.reached(actor(o))(spec.Parent) {
+			return task.Task{}, task.ErrNotFound
+		}
 		var err error
-		if parent, err = s.tasks.Get(actor(o), spec.Parent); err != nil {
+		if parent, err = s.tasks.Get(task.Host{}, spec.Parent); err != nil { // forgotten just now
 			return task.Task{}, err
 		}
 	}

@@ -73,6 +73,12 @@ func (s *Service) MaySee(who Actor, watched, id ID) bool {
 	if allowed(who, dispatch.ScopeView) != nil {
 		return false
 	}
+	return s.Reaches(who, watched, id)
+}
+
+// Reaches is [Service.MaySee] whatever the scopes of a person are: for actions whose
+// own scope was checked, such as answering.
+func (s *Service) Reaches(who Actor, watched, id ID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.sees(who, id) && (watched == "" || s.sees(who, watched) && s.within(watched, id))

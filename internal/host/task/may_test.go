@@ -57,6 +57,12 @@ func TestNobodySeesAnything(t *testing.T) {
 		assert.Equal(t, ErrForbidden, err, name(who))
 		assert.False(t, s.MaySee(who, "", ids["me"]), name(who))
 	}
+	for _, who := range []Actor{person("operate"), person("answer"), person("answer", ids["me"]), person("view")} {
+		assert.True(t, s.Reaches(who, "", ids["me"]), "%s: it is there for other actions", name(who))
+	}
+	for _, who := range []Actor{nil, &Session{ids["me"]}, &Host{}, person("answer", ids["child"]), Session{ids["grandchild"]}} {
+		assert.False(t, s.Reaches(who, "", ids["me"]), name(who))
+	}
 	for _, who := range []Actor{Session{}, Session{"task-unknown"}} {
 		_, err := s.List(who)
 		assert.Equal(t, ErrNotFound, err, name(who))
