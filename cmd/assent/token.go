@@ -23,13 +23,14 @@ func (*tokenCommand) Help() string {
   assent token delete phone
 
 Scopes: view (see), operate (start, prompt, cancel, stop), answer (permissions and
-questions). It works while the server runs and while it does not.`
+questions). Without --scope a token has all three. It works while the server runs and
+while it does not. Beside assent serve --demo add --demo: its data is elsewhere.`
 }
 
 type tokenCreate struct {
 	serveFlags
 	Demo  bool     `help:"For the server that was started with --demo."`
-	Scope []string `help:"What the token may: view, operate, answer." default:"view,operate,answer" enum:"view,operate,answer"`
+	Scope []string `help:"What the token may: view, operate, answer; all three without it." default:"view,operate,answer" enum:"view,operate,answer"`
 	Task  []string `help:"Limit it to this task and those below it; can be given several times." sep:"none" placeholder:"ID"`
 	Name  string   `arg:"" help:"What it is called."`
 }

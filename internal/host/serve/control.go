@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -53,9 +55,8 @@ type TokenInfo struct {
 	Created time.Time       `json:"created"`
 }
 
-// ManageTokens does what a request says. Deleted is told which token is gone; it may
-// be nil.
-func ManageTokens(ctx context.Context, tokens *token.Store, r TokenRequest, deleted func(name string)) TokenAnswer {
+// ManageTokens does what a request says.
+func ManageTokens(ctx context.Context, tokens *token.Store, r TokenRequest) TokenAnswer {
 	var a TokenAnswer
 	var err error
 	switch r.Command {
@@ -70,9 +71,7 @@ func ManageTokens(ctx context.Context, tokens *token.Store, r TokenRequest, dele
 			a.Tokens = append(a.Tokens, TokenInfo{t.Name, t.Scopes, t.Tasks, t.Created})
 		}
 	case "delete":
-		if err = tokens.Delete(ctx, r.Name); err == nil && deleted != nil {
-			deleted(r.Name)
-		}
+		err = tokens.Delete(ctx, r.Name)
 	default:
 		err = errors.New("there is no such command")
 	}
@@ -162,13 +161,24 @@ func writeLine(w io.Writer, value any) error {
 	return err
 }
 
+// refusedOnWindows is WSAECONNREFUSED, which [syscall.ECONNREFUSED] is not.
+const refusedOnWindows = syscall.Errno(10061)
+
 // AskControl sends a token command to the server that uses a data folder; false when
-// none runs there.
+// none runs there: there is no socket, or nobody answers at it. Any other failure, such
+// as a folder of somebody else, says nothing about that and is an error.
 func AskControl(ctx context.Context, dir string, r TokenRequest) (a TokenAnswer, running bool, err error) {
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "unix", filepath.Join(dir, controlName))
-	if err != nil {
+	path := filepath.Join(dir, controlName)
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return TokenAnswer{}, false, nil
+	}
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "unix", path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, refusedOnWindows):
+		return TokenAnswer{}, false, nil
+	case err != nil:
+		return TokenAnswer{}, false, fmt.Errorf("whether a server runs there cannot be told: %w: do it as the user that the server runs as", err)
 	}
 	defer func() { _ = conn.Close() }()
 	_ = conn.SetDeadline(time.Now().Add(controlTimeout))

@@ -8,10 +8,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kandev/assent/internal/host/token"
 	"github.com/kandev/assent/internal/testlog"
 )
 
@@ -32,6 +34,7 @@ func TestTokensWithAndWithoutAServer(t *testing.T) {
 	require.NoError(t, err)
 	secret := secretForm.FindString(out)
 	assert.Contains(t, out, r.URL()+"#token="+secret)
+	assert.NotContains(t, out, "No server runs")
 	p := r.dial(secret)
 	p.watch()
 	assert.Equal(t, "forbidden", p.refused("task.start", `{"title":"x"}`))
@@ -51,6 +54,7 @@ func TestTokensWithAndWithoutAServer(t *testing.T) {
 	require.NoError(t, err)
 	secret = secretForm.FindString(out)
 	assert.NotContains(t, out, "#token=", "there is no page")
+	assert.Contains(t, out, "No server runs there now: this was done in "+r.dir)
 	out, err = command(t, r.dir, TokenRequest{Command: "list"})
 	require.NoError(t, err)
 	assert.Regexp(t, `^name +scopes +tasks +created\ndesk +view,operate,answer +task-1 +20\d\d-`, out)
@@ -61,6 +65,37 @@ func TestTokensWithAndWithoutAServer(t *testing.T) {
 
 	again := beginIn(t, r.dir, nil)
 	assert.Empty(t, again.dial(secret).watch().Tasks)
+}
+
+// A token that is deleted elsewhere, as with a store that is shared, is cut off too;
+// one of another name is not.
+func TestATokenThatIsDeletedElsewhere(t *testing.T) {
+	r := begin(t, nil)
+	gone, stays := r.dial(r.token("phone", all)), r.dial(r.token("desk", all))
+	gone.watch()
+	elsewhere, err := token.Open(t.Context(), r.state, nil)
+	require.NoError(t, err)
+	defer elsewhere.Close()
+	require.NoError(t, elsewhere.Delete(t.Context(), "phone"))
+	select {
+	case <-gone.gone:
+	case <-time.After(patience):
+		require.Fail(t, "it is still connected")
+	}
+	stays.watch()
+}
+
+// A folder that cannot be looked into says nothing about whether a server runs there.
+func TestASocketThatCannotBeAsked(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	_, running, err := AskControl(t.Context(), dir, TokenRequest{Command: "list"})
+	require.NoError(t, err)
+	assert.False(t, running, "there is none")
+	deep := filepath.Join(dir, strings.Repeat("x", 120)) // longer than the path of a socket may be
+	require.NoError(t, os.MkdirAll(deep, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(deep, controlName), nil, 0o600))
+	_, err = command(t, deep, TokenRequest{Command: "list"})
+	assert.ErrorContains(t, err, "cannot be told")
 }
 
 // The first start shows a token once; a later one says how to make another.

@@ -169,6 +169,10 @@ func (s *Server) listen(ctx context.Context, o *Options) error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	s.tokens.Ended(func(name string) {
+		s.gateway.DropToken(name)
+		s.external.Drop(name)
+	})
 	return nil
 }
 
@@ -182,10 +186,7 @@ func (p people) Find(secret string) (dispatch.Person, bool) {
 }
 
 func (s *Server) manageTokens(ctx context.Context, r TokenRequest) TokenAnswer {
-	a := ManageTokens(ctx, s.tokens, r, func(name string) {
-		s.gateway.DropToken(name)
-		s.external.Drop(name)
-	})
+	a := ManageTokens(ctx, s.tokens, r)
 	a.Page = s.URL()
 	return a
 }

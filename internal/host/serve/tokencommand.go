@@ -27,7 +27,11 @@ func TokenCommand(ctx context.Context, c Config, r TokenRequest, out io.Writer, 
 	if answer.Error != "" {
 		return errors.New(strings.TrimPrefix(answer.Error, "token: "))
 	}
-	return answer.print(r, out)
+	if err := answer.print(r, out); err != nil || running {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "No server runs there now: this was done in %s. Beside assent serve --demo add --demo.\n", c.Data)
+	return err
 }
 
 // offline opens the store itself.
@@ -45,7 +49,7 @@ func offline(ctx context.Context, c Config, r TokenRequest, log *slog.Logger) (a
 		return a, err
 	}
 	defer tokens.Close()
-	return ManageTokens(ctx, tokens, r, nil), nil
+	return ManageTokens(ctx, tokens, r), nil
 }
 
 // print says what came of a request.

@@ -21,6 +21,7 @@ type Store struct {
 	mirror *state.Mirror
 
 	mu       sync.RWMutex
+	ended    func(name string) // nil: nobody is told
 	byName   map[string]stored
 	byDigest map[digest]Token
 }
@@ -52,26 +53,43 @@ func Open(ctx context.Context, s *state.State, log *slog.Logger) (*Store, error)
 // Close ends it. The store of state stays open.
 func (s *Store) Close() { s.mirror.Close() }
 
-// apply takes what the bucket says.
+// Ended lets f be told of each token that is deleted or changed from now on, wherever
+// that was done, once its secret is unknown here. F must not use the store to write.
+func (s *Store) Ended(f func(name string)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = f
+}
+
+// apply takes what the bucket says, and tells of a token that is not any more what it was.
 func (s *Store) apply(c state.Change) {
+	if tell := s.replace(c); tell != nil {
+		tell(c.Entry.Key)
+	}
+}
+
+// replace gives whom to tell, if a valid token has ended.
+func (s *Store) replace(c state.Change) (tell func(name string)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := c.Entry.Key
 	if old, ok := s.byName[key]; ok && old.valid {
 		delete(s.byDigest, old.token.digest)
+		tell = s.ended
 	}
 	if c.Kind == state.Deleted {
 		delete(s.byName, key)
-		return
+		return tell
 	}
 	t, err := decode(key, c.Entry.Value)
 	if err != nil {
 		s.log.Error("a stored token cannot be read; it is not valid: delete it and make it anew", "token", key, "error", err)
 		s.byName[key] = stored{token: Token{Name: key}, revision: c.Entry.Revision}
-		return
+		return tell
 	}
 	s.byName[key] = stored{t, true, c.Entry.Revision}
 	s.byDigest[t.digest] = t
+	return tell
 }
 
 // Create makes a token; tasks nil: it is not limited. The secret is known to the

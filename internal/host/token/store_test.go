@@ -63,11 +63,21 @@ func TestTokensOfTwoStores(t *testing.T) {
 	one, two := openStore(t, state, &testlog.Buffer{}), openStore(t, state, &testlog.Buffer{})
 	secret, _ := create(t, one, "wall", nil, "view")
 	found := func(s *Store) bool { _, ok := s.Find(secret); return ok }
+	ended := make(chan string, 3)
+	one.Ended(func(name string) {
+		assert.False(t, found(one), "its secret is unknown then")
+		ended <- name
+	})
 	assert.Eventually(t, func() bool { return found(two) }, 5*time.Second, time.Millisecond)
 	require.NoError(t, two.Delete(t.Context(), "wall"))
 	assert.False(t, found(two))
 	assert.Eventually(t, func() bool { return !found(one) }, 5*time.Second, time.Millisecond)
 	assert.ErrorIs(t, one.Delete(t.Context(), "wall"), ErrNotFound)
+	create(t, one, "desk", nil, "view") // nothing has ended with it
+	require.NoError(t, one.Delete(t.Context(), "desk"))
+	assert.Equal(t, "wall", <-ended)
+	assert.Equal(t, "desk", <-ended)
+	assert.Empty(t, ended)
 }
 
 // Of many who make a token of one name, and of many who delete it, one succeeds.
