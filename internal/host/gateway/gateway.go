@@ -33,6 +33,7 @@ type Gateway struct {
 	refusals refusalLog
 	ctx      context.Context // ends with the gateway
 	cancel   context.CancelFunc
+	begun    sync.Once
 	served   chan struct{}  // closed when no connection is accepted any more
 	running  sync.WaitGroup // requests that are let finish when the gateway ends
 	sockets  sync.WaitGroup // WebSocket clients
@@ -42,8 +43,18 @@ type Gateway struct {
 	clients map[*client]bool
 }
 
-// Open starts to serve. It ends with [Gateway.Shutdown].
+// Open is [New] and [Gateway.Serve].
 func Open(opts Options) (*Gateway, error) {
+	g, err := New(opts)
+	if err == nil {
+		g.Serve()
+	}
+	return g, err
+}
+
+// New makes a gateway that does not accept connections yet; they wait. It ends with
+// [Gateway.Shutdown].
+func New(opts Options) (*Gateway, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
@@ -72,10 +83,12 @@ func Open(opts Options) (*Gateway, error) {
 		},
 		ErrorLog: log.New(troubleLog{opts.Logger}, "", 0),
 	}
-	go g.serve()
 	go g.turns.run(g.ctx)
 	return g, nil
 }
+
+// Serve begins to accept connections, once. After [Gateway.Shutdown] it accepts none.
+func (g *Gateway) Serve() { g.begun.Do(func() { go g.serve() }) }
 
 // socketKey is for the connection that a request came over.
 type socketKey struct{}
@@ -177,6 +190,7 @@ func (g *Gateway) Shutdown(ctx context.Context) error {
 		err = errors.Join(err, e)
 		_ = g.server.Close()
 	}
+	g.Serve() // of a gateway that never served this closes the listener
 	<-g.served
 	grace, stop := context.WithTimeout(context.WithoutCancel(ctx), farewell)
 	defer stop()

@@ -131,7 +131,7 @@ func (s *Server) open(ctx context.Context, o *Options) (err error) {
 	if err := s.register(); err != nil {
 		return err
 	}
-	if err := s.listen(ctx, o); err != nil {
+	if err := s.listen(ctx, o); err != nil { // nobody is let in yet
 		return err
 	}
 	events, stop := s.tasks.Watch(taskEvents)
@@ -139,13 +139,17 @@ func (s *Server) open(ctx context.Context, o *Options) (err error) {
 	if s.control, err = openControl(o.Config.Data, s.manageTokens); err != nil {
 		return err
 	}
-	return s.takeUp(ctx)
+	if err := s.takeUp(ctx); err != nil {
+		return err
+	}
+	s.gateway.Serve()
+	return nil
 }
 
 // taskEvents is how many changes of tasks may wait to be published.
 const taskEvents = 4096
 
-// listen opens the gateway.
+// listen makes the gateway, which does not serve yet.
 func (s *Server) listen(ctx context.Context, o *Options) error {
 	certificate, err := o.Config.TLS.certificate()
 	if err != nil {
@@ -161,7 +165,7 @@ func (s *Server) listen(ctx context.Context, o *Options) error {
 	}
 	s.address = listener.Addr()
 	s.external = &mcptools.External{Dispatcher: s.dispatcher, PersonOf: gateway.PersonOf, Version: o.Version}
-	s.gateway, err = gateway.Open(gateway.Options{
+	s.gateway, err = gateway.New(gateway.Options{
 		Listener: listener, TLS: certificate, Hosts: o.Config.Hosts, Origins: o.Config.Origins,
 		Dispatcher: s.dispatcher, Tokens: people{s.tokens}, MaySee: s.maySee, Run: s.run,
 		MCP: s.external, Metrics: o.Telemetry.Handler(), Ready: s.ready.check, Logger: s.log,
