@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/kandev/assent/internal/host/dispatch"
 	"github.com/kandev/assent/internal/host/state"
@@ -19,14 +20,20 @@ const (
 	OutcomeNotRunning Outcome = "not_running"
 )
 
+// stopWithin bounds a stop, with all tasks below: an agent may take its time to end.
+const stopWithin = 5 * time.Minute
+
 // Stop ends a task and every task below it for good, and waits for their agents.
 // Among sessions the direct parent alone may do this. [OutcomeNotRunning]: the
-// task had ended before; what is left below it is stopped nevertheless. After an
-// error it can be called again.
+// task had ended before; what is left below it is stopped nevertheless. It goes on
+// when ctx ends, since half a stop would leave agents running, but at most
+// [stopWithin]. After an error it can be called again.
 func (s *Service) Stop(ctx context.Context, who Actor, id ID) (Outcome, error) {
 	if _, err := s.acts(who, id, dispatch.ScopeOperate, s.rules); err != nil {
 		return "", err
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
+	defer cancel()
 	return s.stop(ctx, id, MaxDepth)
 }
 

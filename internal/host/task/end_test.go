@@ -1,6 +1,7 @@
 package task
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -123,6 +124,27 @@ func TestStopThatFails(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, OutcomeNotRunning, outcome)
 	assert.Equal(t, []string{"stop me", "stop child", "stop grandchild"}, r.told())
+}
+
+// A caller who leaves leaves no half of a stop behind, whether the stop had begun or not.
+func TestStopGoesOnWithoutItsCaller(t *testing.T) {
+	for name, gone := range map[string]bool{"in the middle": false, "before": true} {
+		t.Run(name, func(t *testing.T) {
+			s, r := newService(t)
+			ids := family(t, s)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if gone {
+				cancel()
+			}
+			r.during = func(string, Task) { cancel() }
+			outcome, err := s.Stop(ctx, Host{}, ids["me"])
+			require.NoError(t, err)
+			assert.Equal(t, OutcomeStopped, outcome)
+			assert.Equal(t, []string{"stop me", "stop child", "stop grandchild"}, r.told())
+			assert.Equal(t, Stopped, get(t, s, ids["grandchild"]).State)
+		})
+	}
 }
 
 func TestWhoMayComplete(t *testing.T) {

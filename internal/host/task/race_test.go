@@ -186,7 +186,6 @@ func TestGateGivesUpWithItsCaller(t *testing.T) {
 	ctx, cancel := contextThatEnds(t)
 	defer cancel()
 	for method, call := range map[string]func() error{
-		"stop":      func() error { _, err := s.Stop(ctx, Host{}, id); return err },
 		"interrupt": func() error { _, err := s.Interrupt(ctx, Host{}, id); return err },
 		"message":   func() error { _, err := s.Message(ctx, Host{}, id, "go on"); return err },
 		"complete":  func() error { _, err := s.Complete(ctx, Session{id}, "done"); return err },
