@@ -42,6 +42,9 @@ func (s *Server) internalActions() []dispatch.Action {
 		action(mcptools.ActionAskUserQuestion, "Asks people a question about the caller's own task and waits for the answer.", "", s.mcpAsk),
 		action(mcptools.ActionStepComplete, "Ends the caller's own task as done.", "", func(ctx context.Context, o dispatch.Origin, in mcptools.Completion) (any, error) {
 			t, err := s.tasks.Complete(ctx, actor(o), in.Summary)
+			if err == nil {
+				s.runner.completed(t.ID) // before the agent hears of it
+			}
 			return modelOf(t), err
 		}),
 		action(mcptools.ActionListPermissions, "Lists the open offers that a person may answer.", dispatch.ScopeAnswer, s.listOffers),

@@ -111,7 +111,7 @@ func (s *Server) keyOf(o dispatch.Origin, in offerPayload) (pending.Key, error) 
 }
 
 // resolve answers an offer for a person. Its record is in the audit file before the
-// person hears of it.
+// person hears that it counts, also of an answer that was given before.
 func (s *Server) resolve(ctx context.Context, o dispatch.Origin, in offerPayload, a answerPayload) (any, error) {
 	person, ok := o.Person()
 	if !ok {
@@ -126,25 +126,34 @@ func (s *Server) resolve(ctx context.Context, o dispatch.Origin, in offerPayload
 		return nil, err
 	}
 	err = s.store.Resolve(key, answer, pending.Responder{Name: person.Name, Surface: person.Surface})
-	if again := (pending.Error{}); errors.As(err, &again) && again.Same {
-		return answeredResult{Answered: true, Already: true}, nil
-	}
-	if err != nil {
+	given := pending.Error{}
+	already := errors.As(err, &given) && given.Same
+	if err != nil && !already {
 		return nil, err
 	}
-	s.flushAudit(ctx)
-	return answeredResult{Answered: true}, nil
+	if err := s.flushAudit(ctx); err != nil {
+		return nil, err
+	}
+	return answeredResult{Answered: true, Already: already}, nil
 }
 
 // flushWithin is how long an answer waits for its record: the agent has it already.
 const flushWithin = 2 * time.Second
 
-func (s *Server) flushAudit(ctx context.Context) {
+// errNotRecorded says that the agent has the answer and the audit file has not.
+var errNotRecorded = &dispatch.Error{
+	Code:    dispatch.CodeUnavailable,
+	Message: "the answer was given, but its audit record is not written yet: send the same answer again to learn when it is",
+}
+
+func (s *Server) flushAudit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, flushWithin)
 	defer cancel()
 	if err := s.audit.Flush(ctx); err != nil {
 		s.log.Warn("an answer was given before its audit record was written", "error", err)
+		return errNotRecorded
 	}
+	return nil
 }
 
 // answer is what the store takes.

@@ -25,7 +25,8 @@ const (
 // runner runs the agents of tasks: it is the [task.Runner]. A task has one worker
 // while its agent is there.
 type runner struct {
-	s *Server
+	s     *Server
+	grace time.Duration // of a turn whose task is completed
 
 	mu        sync.Mutex
 	workers   map[task.ID]*worker
@@ -40,7 +41,7 @@ type runner struct {
 var _ task.Runner = (*runner)(nil)
 
 func newRunner(s *Server) *runner {
-	return &runner{s: s, workers: map[task.ID]*worker{}, instances: map[pending.InstanceID]*worker{}, owners: map[pending.InstanceID]task.ID{}, notes: map[task.ID]string{}}
+	return &runner{s: s, grace: completedGrace, workers: map[task.ID]*worker{}, instances: map[pending.InstanceID]*worker{}, owners: map[pending.InstanceID]task.ID{}, notes: map[task.ID]string{}}
 }
 
 // Errors that a caller is told.
@@ -53,7 +54,7 @@ var (
 
 // Prompt implements [task.Runner].
 func (r *runner) Prompt(ctx context.Context, t task.Task, from task.Actor, text string) error {
-	if sender, ok := from.(task.Session); ok && t.Session != "" { // the agent knows only its own user
+	if sender, ok := from.(task.Session); ok && !(first && sender.Task == t.Parent) { // the agent knows only its own user
 		text = fmt.Sprintf("Message from task %s:\n%s", sender.Task, text)
 	}
 	for {
@@ -132,10 +133,13 @@ func (r *runner) Stop(ctx context.Context, t task.Task) error {
 	}
 }
 
-// completed lets the agent of a task that is done end after its turn.
+// completedGrace is how long the turn of an agent may go on whose task is completed.
+const completedGrace = 30 * time.Second
+
+// completed lets the agent of a task that is done end after its turn, or soon.
 func (r *runner) completed(id task.ID) {
 	if w := r.working(id); w != nil {
-		w.retireLater()
+		w.completed()
 	}
 }
 

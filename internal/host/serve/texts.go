@@ -125,10 +125,30 @@ func (w *worker) retire() bool {
 	return true
 }
 
-// retireLater ends the worker when its turn is over. What waits is not said.
-func (w *worker) retireLater() {
+// completed ends the worker, whose task is done, when its turn is over or takes too
+// long. What waits is not said, and nothing is approved automatically any more.
+func (w *worker) completed() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.retiring, w.texts = true, nil
+	if w.limit == nil {
+		w.limit = time.AfterFunc(w.r.grace, w.stop)
+	}
 	w.nudge()
+}
+
+// over says that the task is completed.
+func (w *worker) over() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.limit != nil
+}
+
+// unlimit ends the limit of a worker that is over.
+func (w *worker) unlimit() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.limit != nil {
+		w.limit.Stop()
+	}
 }

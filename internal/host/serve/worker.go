@@ -42,6 +42,7 @@ type worker struct {
 	turn     bool // a text is being said, or is about to be
 	open     int  // offers
 	retiring bool // it ends when its turn is over, and takes nothing in
+	limit    *time.Timer // ends a worker whose task is completed; nil before
 	idleAt   time.Time
 	session  *process.Session
 	view     instanceView
@@ -74,6 +75,7 @@ func (w *worker) run() {
 	busy := w.close()
 	w.finish(err)
 	w.stop()
+	w.unlimit()
 	<-reporting
 	w.last(err, stopped, busy)
 	w.r.forget(w, w.id)
@@ -139,6 +141,7 @@ func (w *worker) launch() process.Launch {
 		Command:  process.Command{Path: w.config.Command[0], Args: w.config.Command[1:], Dir: w.directory(), Env: s.config.environment(&w.config)},
 		Config:   w.config.settings(),
 		Named:    w.bound,
+		Over:     w.over,
 		Endpoint: &endpoint.Options{Version: s.version, Logger: s.log, Tools: mcptools.TaskMode(call)},
 	}
 }
