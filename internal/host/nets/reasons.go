@@ -8,7 +8,7 @@ const Stage pipeline.Name = "manager"
 
 // Reasons of the nets, each with the verdict pend: the pipeline would have
 // approved, and a net around it says that a person has to. Blanket approval is
-// the person's own choice and stays as it is.
+// the person's own choice and stays as it is until the task ends.
 const (
 	// ReasonTripwireFired: an approved call never arrived at the endpoint, so the
 	// instance has lost automatic approval until it is restarted.
@@ -25,4 +25,7 @@ const (
 	// ReasonEndUnreadable: a line of the agent could not be read, and an approved
 	// call that has not arrived may have ended in it.
 	ReasonEndUnreadable pipeline.Reason = "call_end_unreadable"
+	// ReasonTaskEnded: the task of the agent has ended, so nothing is approved for it
+	// automatically any more, not by blanket approval either.
+	ReasonTaskEnded pipeline.Reason = "task_ended"
 )

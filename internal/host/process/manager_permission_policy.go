@@ -28,6 +28,14 @@ func decidePermission(ctx context.Context, p *pipeline.Pipeline, o *acp.Offer, c
 	return o.Decide(ctx, p)
 }
 
+// askWhenOver leaves to a person what would be approved for a task that has ended.
+func askWhenOver(o *acp.Offer, r pipeline.Result) pipeline.Result {
+	if pipeline.IsAllow(selectedKind(r, o.Request.Options)) {
+		r.Decision, r.Stage = pipeline.Decision{Verdict: pipeline.Pend, Reason: nets.ReasonTaskEnded}, nets.Stage
+	}
+	return r
+}
+
 func cancelled(reason pipeline.Reason) pipeline.Result {
 	return pipeline.Result{Decision: pipeline.Decision{Verdict: pipeline.Cancel, Reason: reason}, Stage: nets.Stage}
 }

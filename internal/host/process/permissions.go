@@ -16,6 +16,9 @@ func (m *Manager) handlePermissionRequest(i *Instance, o *acp.Offer, line []byte
 	start := time.Now()
 	result := decidePermission(i.ctx, i.pipeline, o, i.cancelling(o.Request.SessionID))
 	t := taken{start, time.Since(start)}
+	if i.from.Over != nil && i.from.Over() {
+		result = askWhenOver(o, result)
+	}
 	result = i.nets.Check(o, result)
 	read := onDemand(line)
 	if result.Decision.Verdict != pipeline.Pend {

@@ -53,10 +53,7 @@ var (
 )
 
 // Prompt implements [task.Runner].
-func (r *runner) Prompt(ctx context.Context, t task.Task, from task.Actor, text string) error {
-	if sender, ok := from.(task.Session); ok && !(first && sender.Task == t.Parent) { // the agent knows only its own user
-		text = fmt.Sprintf("Message from task %s:\n%s", sender.Task, text)
-	}
+func (r *runner) Prompt(ctx context.Context, t task.Task, text string) error {
 	for {
 		w, begun, err := r.worker(t, text, "")
 		if begun || err != nil {

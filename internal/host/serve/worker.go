@@ -39,9 +39,9 @@ type worker struct {
 
 	mu       sync.Mutex
 	texts    []string
-	turn     bool // a text is being said, or is about to be
-	open     int  // offers
-	retiring bool // it ends when its turn is over, and takes nothing in
+	turn     bool        // a text is being said, or is about to be
+	open     int         // offers
+	retiring bool        // it ends when its turn is over, and takes nothing in
 	limit    *time.Timer // ends a worker whose task is completed; nil before
 	idleAt   time.Time
 	session  *process.Session

@@ -65,7 +65,7 @@ func (s *Service) Create(ctx context.Context, who Actor, spec Spec) (Task, error
 	if err != nil || spec.Prompt == "" {
 		return t, err
 	}
-	return s.prompt(ctx, who, t.ID, spec.Prompt)
+	return s.prompt(ctx, t.ID, spec.Prompt)
 }
 
 // mayCreate says whether somebody may make a task below another one.

@@ -25,7 +25,8 @@ const stopWithin = 5 * time.Minute
 
 // Stop ends a task and every task below it for good, and waits for their agents.
 // Among sessions the direct parent alone may do this. [OutcomeNotRunning]: the
-// task had ended before; what is left below it is stopped nevertheless. It goes on
+// task had ended before; its agent, if it is still there, and what is left below it
+// are stopped nevertheless. Agents end even when nothing can be stored. It goes on
 // when ctx ends, since half a stop would leave agents running, but at most
 // [stopWithin]. After an error it can be called again.
 func (s *Service) Stop(ctx context.Context, who Actor, id ID) (Outcome, error) {
@@ -66,16 +67,19 @@ func (s *Service) stopOne(ctx context.Context, id ID) (Outcome, error) {
 		}
 		return nil
 	})
-	if err != nil {
-		return "", err
+	if err != nil { // its agent ends all the same: the disk may be full of what it writes
+		return "", errors.Join(err, s.endAgent(ctx, Task{ID: id}))
 	}
-	if t.State != Stopped {
-		return outcome, nil // it ended by itself
-	}
+	return outcome, s.endAgent(ctx, t)
+}
+
+// endAgent ends the agent of a task: also of one that ended by itself, whose agent
+// can still be there.
+func (s *Service) endAgent(ctx context.Context, t Task) error {
 	if err := s.runner.Stop(ctx, t); err != nil {
-		return outcome, fmt.Errorf("task: it is stopped for good, but its agent has not ended: stop it again: %w", err)
+		return fmt.Errorf("task: its agent has not ended: stop it again: %w", err)
 	}
-	return outcome, nil
+	return nil
 }
 
 // childrenOf lists the children that are not forgotten.
@@ -88,8 +92,8 @@ func (s *Service) childrenOf(id ID) []ID {
 	})
 }
 
-// Interrupt cancels the turn of a task, which goes on to exist. Who may stop a
-// task may do this.
+// Interrupt cancels the turn of a task, which goes on to exist, also of one that has
+// ended and whose agent goes on. Who may stop a task may do this.
 func (s *Service) Interrupt(ctx context.Context, who Actor, id ID) (Outcome, error) {
 	if _, err := s.acts(who, id, dispatch.ScopeOperate, s.rules); err != nil {
 		return "", err
@@ -100,8 +104,8 @@ func (s *Service) Interrupt(ctx context.Context, who Actor, id ID) (Outcome, err
 	}
 	defer leave()
 	t, err := s.Get(Host{}, id)
-	if err != nil || t.State.Ended() {
-		return OutcomeNotRunning, err
+	if err != nil {
+		return "", err
 	}
 	running, err := s.runner.Interrupt(ctx, t)
 	if err != nil {

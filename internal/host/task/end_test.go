@@ -85,7 +85,7 @@ func TestStopIsIdempotent(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, OutcomeNotRunning, outcome)
 	for _, call := range r.told() {
-		assert.True(t, strings.HasPrefix(call, "stop "), "%s: never a new turn", call)
+		assert.False(t, strings.HasPrefix(call, "prompt "), "%s: never a new turn", call)
 	}
 	for _, name := range []string{"me", "child", "grandchild"} {
 		assert.Equal(t, Stopped, get(t, s, ids[name]).State, name)

@@ -24,6 +24,7 @@ type runner struct {
 	calls   []string
 	running map[ID]bool
 	broken  error                        // of every call
+	texts   []string                     // of prompts
 	during  func(call string, task Task) // is called by every call
 }
 
@@ -44,7 +45,10 @@ func (r *runner) call(name string, t Task) error {
 	return err
 }
 
-func (r *runner) Prompt(_ context.Context, t Task, from Actor, text string) error {
+func (r *runner) Prompt(_ context.Context, t Task, text string) error {
+	r.mu.Lock()
+	r.texts = append(r.texts, text)
+	r.mu.Unlock()
 	return r.call("prompt", t)
 }
 

@@ -8,8 +8,8 @@ import "context"
 type Runner interface {
 	// Prompt hands a text over to the task's agent, which is started or resumed
 	// first if it does not run. It does not wait for the agent. While a turn is
-	// under way the text is for the next one. From says who wrote it.
-	Prompt(ctx context.Context, t Task, from Actor, text string) error
+	// under way the text is for the next one.
+	Prompt(ctx context.Context, t Task, text string) error
 	// Interrupt cancels the turn that is under way, with texts that wait for the
 	// next one, and says whether there was one. It begins none.
 	Interrupt(ctx context.Context, t Task) (running bool, err error)

@@ -8,7 +8,8 @@ import (
 )
 
 // Message gives a task a text: a turn begins with it, or the next one does when
-// one is under way. A session sends to tasks that it sees, except its own.
+// one is under way. A session sends to tasks that it sees, except its own, and the
+// text begins with a line that says whose it is.
 func (s *Service) Message(ctx context.Context, who Actor, id ID, text string) (Task, error) {
 	_, err := s.acts(who, id, dispatch.ScopeOperate, func(who Actor, id ID) bool {
 		own, ok := who.(Session)
@@ -20,11 +21,14 @@ func (s *Service) Message(ctx context.Context, who Actor, id ID, text string) (T
 	if err := checkText("the text", text, MaxText); err != nil {
 		return Task{}, err
 	}
-	return s.prompt(ctx, who, id, text)
+	if own, ok := who.(Session); ok { // the agent knows only its own user
+		text = fmt.Sprintf("Message from task %s:\n%s", own.Task, text)
+	}
+	return s.prompt(ctx, id, text)
 }
 
 // prompt hands a text over to the task's agent. That it runs is stored before.
-func (s *Service) prompt(ctx context.Context, from Actor, id ID, text string) (Task, error) {
+func (s *Service) prompt(ctx context.Context, id ID, text string) (Task, error) {
 	leave, err := s.gates.enter(ctx, id)
 	if err != nil {
 		return Task{}, fmt.Errorf("task: %w", err)
@@ -44,7 +48,7 @@ func (s *Service) prompt(ctx context.Context, from Actor, id ID, text string) (T
 	if err != nil {
 		return Task{}, err
 	}
-	if err := s.runner.Prompt(ctx, t, from, text); err != nil {
+	if err := s.runner.Prompt(ctx, t, text); err != nil {
 		return s.notPrompted(ctx, id, before, err)
 	}
 	return t, nil

@@ -129,6 +129,7 @@ var knownReasons = []pipeline.Reason{
 	"several_equal_rejects",
 	"stage_error",
 	"stage_panic",
+	"task_ended",
 	"too_many_calls_awaited",
 	"too_many_open",
 	"tool_never_automatic",

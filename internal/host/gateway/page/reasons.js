@@ -7,6 +7,7 @@ export const reasons = {
   call_id_too_long: "the id of the call or its session is longer than any that could be followed to the endpoint.",
   too_many_calls_awaited: "so many approved calls of this session have not ended that no further one could be watched.",
   call_end_unreadable: "a line of the agent could not be read, and an approved call that has not arrived may have ended in it.",
+  task_ended: "the task of the agent has ended, so nothing is approved for it automatically any more, not by blanket approval either.",
   client_line_unreadable: "the client sent a line that is no message. It went to the agent, and nobody knows what the agent made of it.",
   relayed_already: "the client had the offer already when it was decided.",
   request_id_in_use: "an earlier request of the agent with this id is still to be answered, or its answer by the client is still owed, or too many are.",
