@@ -7,6 +7,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	"golang.org/x/term"
+
 	"github.com/kandev/assent/internal/console"
 	"github.com/kandev/assent/internal/host/serve"
 	"github.com/kandev/assent/wiring/hostfx"
@@ -56,7 +58,8 @@ func (*serveCommand) Help() string {
   assent serve --config /etc/assent/serve.toml
   assent serve --data /var/lib/assent --listen 127.0.0.1:9000 --config serve.toml
 
-It prints where the page is. SIGTERM and Ctrl-C end it gracefully.`
+It prints where the page is; at the first start, at a terminal, with a token. Elsewhere
+make one: assent token create. SIGTERM and Ctrl-C end it gracefully.`
 }
 
 // demoPrompt is what the demo agent is told first: one call that is approved by
@@ -88,7 +91,10 @@ func (c *serveCommand) Run(a *app) error {
 		return console.Usage(err.Error(), "")
 	}
 	ctx := untilSignal()
-	settings := hostfx.Settings{Config: config, Logger: a.Logger, Version: hostVersion()}
+	settings := hostfx.Settings{
+		Config: config, Logger: a.Logger, Version: hostVersion(),
+		ShowToken: c.Demo || term.IsTerminal(int(a.Stdout.Fd())),
+	}
 	if err := hostfx.Run(ctx, settings, console.Output{File: a.Stdout}, prompt); err != nil {
 		return console.Failed(err, "")
 	}

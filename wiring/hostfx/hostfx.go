@@ -29,6 +29,8 @@ type Settings struct {
 	Config  serve.Config
 	Logger  *slog.Logger
 	Version string
+	// ShowToken shows a token at the first start: a person reads the output.
+	ShowToken bool
 }
 
 // Module is the daemon: it provides the *[serve.Server], which runs when the
@@ -46,10 +48,14 @@ var Module = fx.Module("host",
 )
 
 // closers are what has to be closed, in the order in which it was opened. fx runs no
-// hook of an application that could not be built, so its parts are closed here.
-type closers struct{ list []func(context.Context) error }
+// hook of an application that could not be built, so its parts are closed here. Start
+// bounds the opening.
+type closers struct {
+	start context.Context
+	list  []func(context.Context) error
+}
 
-func newClosers() *closers { return &closers{} }
+func newClosers() *closers { return &closers{start: context.Background()} }
 
 func (c *closers) add(f func(context.Context) error) { c.list = append(c.list, f) }
 
@@ -63,7 +69,7 @@ func (c *closers) close(ctx context.Context) error {
 }
 
 func newTelemetry(s Settings, c *closers) (*telemetry.Telemetry, error) {
-	t, err := telemetry.New(context.Background(), telemetry.Options{Logger: s.Logger, Version: s.Version})
+	t, err := telemetry.New(c.start, telemetry.Options{Logger: s.Logger, Version: s.Version})
 	if err == nil {
 		c.add(t.Shutdown)
 	}
@@ -74,7 +80,7 @@ func newState(s Settings, c *closers) (*state.State, error) {
 	if err := serve.PrepareData(s.Config.Data); err != nil {
 		return nil, err
 	}
-	st, err := state.Open(context.Background(), state.Options{Dir: s.Config.Data, URL: s.Config.NATS.URL, Creds: s.Config.NATS.Creds, Logger: s.Logger})
+	st, err := state.Open(c.start, state.Options{Dir: s.Config.Data, URL: s.Config.NATS.URL, Creds: s.Config.NATS.Creds, Logger: s.Logger})
 	if err == nil {
 		c.add(func(context.Context) error { return st.Close() })
 	}
@@ -82,7 +88,7 @@ func newState(s Settings, c *closers) (*state.State, error) {
 }
 
 func newTokens(s Settings, st *state.State, c *closers) (*token.Store, error) {
-	t, err := token.Open(context.Background(), st, s.Logger)
+	t, err := token.Open(c.start, st, s.Logger)
 	if err == nil {
 		c.add(func(context.Context) error { t.Close(); return nil })
 	}
@@ -110,7 +116,7 @@ type serverIn struct {
 }
 
 func newServer(in serverIn) (*serve.Server, error) {
-	s, err := serve.New(context.Background(), serve.Options{
+	s, err := serve.New(in.Closers.start, serve.Options{
 		Config: in.Settings.Config, Pipelines: in.Pipelines, Dialects: in.Dialects,
 		State: in.State, Tokens: in.Tokens, Audit: in.Audit, AuditFile: serve.AuditFile(in.Settings.Config.Data), Telemetry: in.Telemetry,
 		Logger: in.Settings.Logger, Version: in.Settings.Version,
@@ -128,14 +134,20 @@ const stopWithin = 20 * time.Second
 // what the configured agent is told first.
 func Run(ctx context.Context, s Settings, out io.Writer, demo string) error {
 	var server *serve.Server
-	c := newClosers()
+	c := &closers{start: ctx}
 	app := fx.New(Module, fx.Supply(s), fx.Replace(c), fx.NopLogger, fx.StopTimeout(stopWithin+time.Second), fx.Populate(&server))
-	if err := app.Err(); err != nil { // without what the container did meanwhile
-		return errors.Join(dig.RootCause(err), c.close(ctx))
+	if err := app.Err(); err != nil {
+		err = dig.RootCause(err) // without what the container did meanwhile
+		if ctx.Err() != nil {
+			err = nil // it was to end before it had begun
+		}
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
+		defer cancel()
+		return errors.Join(err, c.close(bounded))
 	}
 	err := app.Start(context.WithoutCancel(ctx)) // nothing in it waits
 	if err == nil {
-		err = begin(ctx, server, out, demo)
+		err = begin(ctx, server, s, out, demo)
 	}
 	if err == nil {
 		<-ctx.Done()
@@ -148,8 +160,8 @@ func Run(ctx context.Context, s Settings, out io.Writer, demo string) error {
 	return errors.Join(err, app.Stop(bounded))
 }
 
-func begin(ctx context.Context, server *serve.Server, out io.Writer, demo string) error {
-	if err := server.Greet(ctx, out); err != nil || demo == "" {
+func begin(ctx context.Context, server *serve.Server, s Settings, out io.Writer, demo string) error {
+	if err := server.Greet(ctx, out, s.ShowToken); err != nil || demo == "" {
 		return err
 	}
 	return server.Begin(ctx, "Try assent", demo)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"net"
 	"os"
 	"strings"
 	"sync"
@@ -60,14 +61,45 @@ func (b *buffer) String() string {
 }
 
 func TestRun(t *testing.T) {
+	for _, show := range []bool{true, false} {
+		s := settings(t)
+		s.ShowToken = show
+		assert.Equal(t, show, strings.Contains(runOnce(t, s), "#token="), "a log gets no token")
+	}
+}
+
+// runOnce runs the daemon until it has greeted.
+func runOnce(t *testing.T, s Settings) (said string) {
+	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var out buffer
 	ended := make(chan error, 1)
-	go func() { ended <- Run(ctx, settings(t), &out, "") }()
+	go func() { ended <- Run(ctx, s, &out, "") }()
 	require.Eventually(t, func() bool { return strings.Contains(out.String(), "Ctrl-C ends it.") }, time.Minute, 20*time.Millisecond)
 	stop()
 	require.NoError(t, <-ended)
+	return out.String()
+}
+
+// A start that takes long ends with its caller: here a NATS server that says nothing.
+func TestAStartThatIsGivenUp(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = silent.Close() }()
+	ctx, stop := context.WithCancel(t.Context())
+	go func() {
+		conn, err := silent.Accept()
+		stop()
+		if err == nil {
+			defer func() { _ = conn.Close() }()
+			_, _ = conn.Read(make([]byte, 1))
+		}
+	}()
+	s := settings(t)
+	s.Config.NATS.URL = "nats://" + silent.Addr().String()
+	assert.NoError(t, Run(ctx, s, new(buffer), ""))
+	assert.Error(t, ctx.Err(), "it had begun")
 }
 
 // A part that cannot be opened is told in its own words, and those that could are
@@ -86,7 +118,5 @@ func TestWhatCannotBeOpened(t *testing.T) {
 		assert.ErrorContains(t, err, says)
 		assert.NotContains(t, err.Error(), "makeFuncStub")
 	}
-	ctx, stop := context.WithCancel(t.Context())
-	stop()
-	assert.NoError(t, Run(ctx, first, new(buffer), ""), "the folder is free again")
+	assert.Contains(t, runOnce(t, first), "assent runs at", "the folder is free again")
 }

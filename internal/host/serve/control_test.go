@@ -98,16 +98,21 @@ func TestASocketThatCannotBeAsked(t *testing.T) {
 	assert.ErrorContains(t, err, "cannot be told")
 }
 
-// The first start shows a token once; a later one says how to make another.
+// The first start shows a token once, to a person; a later one, and one that writes to
+// a log, says how to make another.
 func TestGreeting(t *testing.T) {
 	r := begin(t, nil)
-	var first, second bytes.Buffer
-	require.NoError(t, r.Greet(t.Context(), &first))
+	var journal, first, second bytes.Buffer
+	require.NoError(t, r.Greet(t.Context(), &journal, false))
+	assert.False(t, secretForm.MatchString(journal.String()), "a log is no place for it")
+	assert.Contains(t, journal.String(), "assent token create NAME --data "+r.dir)
+	assert.Empty(t, r.tokens.List(), "a token that nobody has been shown is of no use")
+	require.NoError(t, r.Greet(t.Context(), &first, true))
 	secret := secretForm.FindString(first.String())
 	require.NotEmpty(t, secret)
 	assert.Contains(t, first.String(), r.URL()+"#token="+secret)
 	assert.Empty(t, r.dial(secret).watch().Tasks)
-	require.NoError(t, r.Greet(t.Context(), &second))
+	require.NoError(t, r.Greet(t.Context(), &second, true))
 	assert.False(t, secretForm.MatchString(second.String()))
 	assert.Contains(t, second.String(), "assent token create NAME --data "+r.dir)
 	assert.NotContains(t, r.log.String(), secret)

@@ -13,13 +13,14 @@ import (
 // firstToken is the name of the token that the first start makes.
 const firstToken = "first"
 
-// Greet says where to look and what to do next. At the first start it makes a token
-// that may do everything, and shows it once.
-func (s *Server) Greet(ctx context.Context, w io.Writer) error {
+// Greet says where to look and what to do next. With show, at the first start, it
+// makes a token that may do everything and shows it once: w is read by a person, and
+// by nobody later, as a log is.
+func (s *Server) Greet(ctx context.Context, w io.Writer, show bool) error {
 	page := s.URL()
 	var b strings.Builder
 	fmt.Fprintf(&b, "assent runs at %s\n", page)
-	if len(s.tokens.List()) == 0 {
+	if show && len(s.tokens.List()) == 0 {
 		secret, _, err := s.tokens.Create(ctx, firstToken, []string{string(dispatch.ScopeView), string(dispatch.ScopeOperate), string(dispatch.ScopeAnswer)}, nil)
 		if err != nil {
 			return err

@@ -92,7 +92,7 @@ func runDaemon() error {
 	if err != nil {
 		return err
 	}
-	if err := s.Greet(ctx, os.Stdout); err != nil {
+	if err := s.Greet(ctx, os.Stdout, true); err != nil {
 		return err
 	}
 	_, _ = io.Copy(io.Discard, os.Stdin)
