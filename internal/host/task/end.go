@@ -58,6 +58,10 @@ func (s *Service) stopOne(ctx context.Context, id ID) (Outcome, error) {
 		return "", fmt.Errorf("task: %w", err)
 	}
 	defer leave()
+	known, err := s.Get(Host{}, id)
+	if err != nil {
+		return "", err
+	}
 	var outcome Outcome
 	t, err := s.change(ctx, id, func(n *node) error {
 		outcome = OutcomeNotRunning
@@ -68,7 +72,7 @@ func (s *Service) stopOne(ctx context.Context, id ID) (Outcome, error) {
 		return nil
 	})
 	if err != nil { // its agent ends all the same: the disk may be full of what it writes
-		return "", errors.Join(err, s.endAgent(ctx, Task{ID: id}))
+		return "", errors.Join(err, s.endAgent(ctx, known))
 	}
 	return outcome, s.endAgent(ctx, t)
 }
