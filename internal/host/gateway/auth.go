@@ -11,9 +11,10 @@ import (
 
 // Why a request without a good token is refused.
 const (
-	refusedToken = "token_missing_or_unknown"
-	refusedTries = "too_many_unknown_tokens"
-	refusedRate  = "too_many_requests"
+	refusedToken   = "token_missing_or_unknown"
+	refusedTries   = "too_many_unknown_tokens"
+	refusedRate    = "too_many_requests"
+	refusedClients = "too_many_connections_of_this_token"
 )
 
 // Tries with an unknown token, of one remote address.

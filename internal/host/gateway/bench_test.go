@@ -190,8 +190,10 @@ func BenchmarkRatioBroadcast(b *testing.B) {
 		connected.Done()
 		_, _, _ = conn.Read(ctx)
 	})
-	for range benchClients {
-		conn := benchDial(b, "ws://"+s.host+"/ws", http.Header{"Authorization": {"Bearer s3cret"}})
+	for i := range benchClients {
+		name := fmt.Sprintf("desk-%d", i/maxOfToken)
+		s.people.add(name, dispatch.Person{Name: name, Scopes: everything})
+		conn := benchDial(b, "ws://"+s.host+"/ws", http.Header{"Authorization": {"Bearer " + name}})
 		roundTrip(b, conn, []byte(watchAll))
 		own.join(b, conn)
 		plain.join(b, benchDial(b, url, nil))

@@ -59,8 +59,13 @@ func (g *Gateway) serveWebSocket(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	if !g.admit(c) {
-		g.refuse(w, "too_many_clients", http.StatusServiceUnavailable)
+	switch why := g.admit(c); why {
+	case "":
+	case refusedClients:
+		g.refuseToken(w, why)
+		return
+	default:
+		g.refuse(w, why, http.StatusServiceUnavailable)
 		return
 	}
 	defer g.dismiss(c)

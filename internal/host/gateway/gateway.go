@@ -41,6 +41,7 @@ type Gateway struct {
 	mu      sync.Mutex
 	ending  bool
 	clients map[*client]bool
+	streams map[string]int // of MCP, by the token's name
 }
 
 // Open is [New] and [Gateway.Serve].
@@ -68,6 +69,7 @@ func New(opts Options) (*Gateway, error) {
 		refusals: refusalLog{logger: opts.Logger},
 		served:   make(chan struct{}),
 		clients:  map[*client]bool{},
+		streams:  map[string]int{},
 	}
 	g.ctx, g.cancel = context.WithCancel(context.Background())
 	g.handler = g.routes()

@@ -39,6 +39,12 @@ func (p *people) Find(secret string) (dispatch.Person, bool) {
 	return person, ok
 }
 
+func (p *people) add(secret string, person dispatch.Person) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.of[secret] = person
+}
+
 func (p *people) remove(secret string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

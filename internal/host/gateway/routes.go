@@ -122,7 +122,32 @@ func (g *Gateway) serveMCP(w http.ResponseWriter, r *http.Request, p dispatch.Pe
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
+	} else {
+		if !g.beginStream(p.Name) {
+			g.refuseToken(w, refusedClients)
+			return
+		}
+		defer g.endStream(p.Name)
 	}
 	_ = control.SetReadDeadline(time.Time{})
 	g.opts.MCP.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), personKey{}, p)))
+}
+
+// beginStream counts a stream of MCP in; false when its token has too many.
+func (g *Gateway) beginStream(name string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.streams[name] >= maxOfToken {
+		return false
+	}
+	g.streams[name]++
+	return true
+}
+
+func (g *Gateway) endStream(name string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.streams[name]--; g.streams[name] == 0 {
+		delete(g.streams, name)
+	}
 }

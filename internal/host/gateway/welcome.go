@@ -18,6 +18,8 @@ const (
 	maxAuth = 8 << 10
 	// maxStrangers bounds the clients that have not sent a token yet.
 	maxStrangers = 256
+	// maxOfToken bounds the clients of one token, and its streams of MCP.
+	maxOfToken = 64
 )
 
 // welcome is what a client is told when it is let in by its first message.
@@ -74,8 +76,11 @@ func (c *client) personOf(first *request, r *http.Request) (dispatch.Person, *di
 		return c.person, nil
 	}
 	c.g.refusals.log(why)
-	if why == refusedTries {
+	switch why {
+	case refusedTries:
 		return dispatch.Person{}, &dispatch.Error{Code: dispatch.CodeRateLimited, Message: "too many unknown tokens came from there: wait a minute"}
+	case refusedClients:
+		return dispatch.Person{}, &dispatch.Error{Code: dispatch.CodeRateLimited, Message: "this token has too many connections: close one"}
 	}
 	return dispatch.Person{}, &dispatch.Error{Code: dispatch.CodeForbidden, Message: "the token is unknown"}
 }
@@ -84,33 +89,46 @@ func (c *client) personOf(first *request, r *http.Request) (dispatch.Person, *di
 // by [Gateway.DropToken]: a token that was deleted meanwhile is then found missing.
 func (c *client) introduce(secret string, r *http.Request) (why string) {
 	p, why := c.g.identify(secret, r.RemoteAddr, surface(r))
-	if why == "" {
-		c.g.mu.Lock()
-		c.person = p
-		c.g.mu.Unlock()
+	if why != "" {
+		return why
 	}
-	return why
+	c.g.mu.Lock()
+	defer c.g.mu.Unlock()
+	if c.g.clients[c] && c.person.Name == "" && c.g.full(p.Name) {
+		return refusedClients
+	}
+	c.person = p
+	return ""
 }
 
-// admit counts a client in; false when there are too many, or the gateway ends.
-// Clients that have not sent a token yet may take few places only.
-func (g *Gateway) admit(c *client) bool {
+// admit counts a client in, or says why not: there are too many, or the gateway ends.
+func (g *Gateway) admit(c *client) (why string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	strangers := 0
-	if c.person.Name == "" {
-		for other := range g.clients {
-			if other.person.Name == "" {
-				strangers++
-			}
-		}
-	}
-	if g.ending || len(g.clients) >= g.opts.Limits.MaxClients || strangers >= maxStrangers {
-		return false
+	switch {
+	case c.person.Name != "" && g.full(c.person.Name):
+		return refusedClients
+	case g.ending || len(g.clients) >= g.opts.Limits.MaxClients || g.full(c.person.Name):
+		return "too_many_clients"
 	}
 	g.clients[c] = true
 	g.sockets.Add(1)
-	return true
+	return ""
+}
+
+// full says whether a token has all clients that it may have, so that it cannot take
+// the places of others. Those without a token yet share few.
+func (g *Gateway) full(name string) bool {
+	count, most := 0, maxOfToken
+	if name == "" {
+		most = maxStrangers
+	}
+	for c := range g.clients {
+		if c.person.Name == name {
+			count++
+		}
+	}
+	return count >= most
 }
 
 // dismiss forgets a client that has left.
