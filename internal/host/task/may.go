@@ -67,6 +67,19 @@ func (s *Service) within(top, id ID) bool {
 	return false
 }
 
+// above are a task and those that it is below, nearest first. The lock is held.
+func (s *Service) above(id ID) (list []ID) {
+	for range MaxDepth {
+		n, ok := s.tasks[id]
+		if !ok {
+			break
+		}
+		list = append(list, id)
+		id = n.task.Parent
+	}
+	return list
+}
+
 // MaySee says whether somebody who watches a task and its descendants, or all
 // tasks (empty), may be told of an event of a task.
 func (s *Service) MaySee(who Actor, watched, id ID) bool {

@@ -1,8 +1,10 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -27,7 +29,8 @@ func (s *Service) makeRoom(ctx context.Context) error {
 	return nil
 }
 
-// oldestEnded lists the tasks of a tree, the top one last. The lock is held.
+// oldestEnded lists the tasks of a tree, each one before those that it is below: who
+// saw it is known by them. The lock is held.
 func (s *Service) oldestEnded() []ID {
 	type tree struct {
 		ids    []ID
@@ -43,24 +46,22 @@ func (s *Service) oldestEnded() []ID {
 			trees[top] = t
 		}
 		t.open = t.open || !n.task.State.Ended()
-		if id != top {
-			t.ids = append(t.ids, id)
-		}
+		t.ids = append(t.ids, id)
 		if n.task.Updated.After(t.newest) {
 			t.newest = n.task.Updated
 		}
 	}
 	var oldest *tree
-	for top, t := range trees {
+	for _, t := range trees {
 		if t.open || oldest != nil && !t.newest.Before(oldest.newest) {
 			continue
 		}
-		t.ids = append(t.ids, top)
 		oldest = t
 	}
 	if oldest == nil {
 		return nil
 	}
+	slices.SortFunc(oldest.ids, func(a, b ID) int { return cmp.Compare(len(s.above(b)), len(s.above(a))) })
 	return oldest.ids
 }
 

@@ -96,7 +96,7 @@ func (s *Service) apply(c state.Change) {
 		if n, ok := s.tasks[id]; ok {
 			delete(s.tasks, id)
 			delete(s.resume, id)
-			s.tell(Event{Kind: Forgotten, Task: n.task})
+			s.tell(Event{Kind: Forgotten, Task: n.task, Above: s.above(n.task.Parent)})
 		}
 		return
 	}

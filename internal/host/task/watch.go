@@ -1,5 +1,11 @@
 package task
 
+import (
+	"slices"
+
+	"github.com/kandev/assent/internal/host/dispatch"
+)
+
 // EventKind says what an event is.
 type EventKind uint8
 
@@ -22,11 +28,21 @@ type Event struct {
 	Kind EventKind
 	// Task, with [Changed] and [Forgotten].
 	Task Task
+	// Above, with [Forgotten], are the tasks that it was below, as far as they were there.
+	Above []ID
 	// Question, with [Asked] and [QuestionClosed].
 	Question Question
 	// Answered, and by whom, with [QuestionClosed]. The answer is not told.
 	Answered bool
 	By       string
+}
+
+// Saw says whether somebody who watches a task and its descendants, or all tasks
+// (empty), may be told that a task is [Forgotten]: as [Service.MaySee] did before.
+func (e Event) Saw(p Person, watched ID) bool {
+	in := func(top ID) bool { return top == e.Task.ID || slices.Contains(e.Above, top) }
+	return allowed(p, dispatch.ScopeView) == nil && (watched == "" || in(watched)) &&
+		(p.Tasks == nil || slices.ContainsFunc(p.Tasks, func(top string) bool { return in(ID(top)) }))
 }
 
 // watcher is one reader. Its channel has one more place than events may wait: the

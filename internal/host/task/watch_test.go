@@ -83,13 +83,15 @@ func TestRoomForNewTasks(t *testing.T) {
 	new1 := make1(t, s, "new", "")
 	stop()
 	var forgotten []ID
+	var last Event
 	for ev := range events {
 		if ev.Kind == Forgotten {
-			forgotten = append(forgotten, ev.Task.ID)
+			assert.True(t, ev.Saw(person("view", "old"), "old"), "it was below, or is itself, the top one")
+			forgotten, last = append(forgotten, ev.Task.ID), ev
 		}
 	}
-	require.ElementsMatch(t, []ID{"old", "old-child", "old-grandchild"}, forgotten)
-	assert.Equal(t, ID("old"), forgotten[2], "the top one last")
+	require.Equal(t, []ID{"old-grandchild", "old-child", "old"}, forgotten, "the top one last")
+	assert.False(t, last.Saw(person("view", "old-child"), ""))
 	assert.Len(t, s.tasks, MaxTasks-2)
 	assert.Contains(t, s.tasks, new1)
 
@@ -115,5 +117,34 @@ func TestForgottenChildren(t *testing.T) {
 		parent := make1(t, s, "parent", "")
 		require.NoError(t, s.forget(t.Context(), make1(t, s, "child", parent)))
 		assert.NoError(t, end(s, parent), method)
+	}
+}
+
+// Who saw a task is told that it is forgotten, and nobody else.
+func TestWhoSawAForgottenTask(t *testing.T) {
+	s, _ := newService(t)
+	ids := family(t, s)
+	events, stop := s.Watch(10)
+	require.NoError(t, s.forget(t.Context(), ids["grandchild"]))
+	stop()
+	e := <-events
+	require.Equal(t, Forgotten, e.Kind)
+	for _, test := range []struct {
+		who     Person
+		watched string
+		want    bool
+	}{
+		{person("view"), "", true},
+		{person("view"), "grandparent", true},
+		{person("view"), "grandchild", true},
+		{person("view"), "sibling", false},
+		{person("view", ids["me"]), "", true},
+		{person("view", ids["grandchild"]), "child", true},
+		{person("view", ids["sibling"]), "", false},
+		{person("view", ids["sibling"], ids["child"]), "", true},
+		{person("operate"), "", false},
+		{Person{Scopes: person("view").Scopes, Tasks: []string{}}, "", false},
+	} {
+		assert.Equal(t, test.want, e.Saw(test.who, ids[test.watched]), "%v watches %q", test.who.Tasks, test.watched)
 	}
 }
