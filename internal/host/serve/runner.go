@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -31,7 +32,7 @@ type runner struct {
 	mu        sync.Mutex
 	workers   map[task.ID]*worker
 	instances map[pending.InstanceID]*worker
-	owners    map[pending.InstanceID]task.ID // of all instances of this run
+	owners    map[pending.InstanceID]task.ID // of the instances of this run
 	notes     map[task.ID]string
 	noted     []task.ID // oldest first
 	ending    bool
@@ -159,6 +160,13 @@ func (r *runner) owner(id pending.InstanceID) (task.ID, bool) {
 	defer r.mu.Unlock()
 	of, ok := r.owners[id]
 	return of, ok
+}
+
+// disown forgets whose the instances of tasks were that are gone, but for those that run.
+func (r *runner) disown(gone func(task.ID) bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	maps.DeleteFunc(r.owners, func(id pending.InstanceID, of task.ID) bool { return r.instances[id] == nil && gone(of) })
 }
 
 // alive are the instances that run, with their tasks.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kandev/assent/dialects"
@@ -72,6 +73,7 @@ type Server struct {
 	hook       *webhook
 	ready      readiness
 
+	going      atomic.Pointer[task.Event] // the forgotten task that is told of just now
 	background sync.WaitGroup
 	draining   sync.Once
 	drained    error
@@ -98,8 +100,10 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	}
 	s.runner = newRunner(s)
 	s.surfaces = &surfaces{
-		store: s.store, running: s.runner.alive, limited: map[string]dispatch.Person{},
-		visible: func(p dispatch.Person, of task.ID) bool { return s.tasks.MaySee(task.Person(p), "", of) },
+		store: s.store, running: s.runner.alive, limited: map[looking]dispatch.Person{},
+		reaches: func(p dispatch.Person, watched, of task.ID) bool {
+			return s.tasks.Reaches(task.Person(p), watched, of)
+		},
 	}
 	if err := s.open(ctx, &o); err != nil {
 		return nil, errors.Join(err, s.Drain(context.WithoutCancel(ctx)))

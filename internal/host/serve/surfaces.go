@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"maps"
 	"sync"
 
 	"github.com/kandev/assent/internal/host/dispatch"
@@ -8,30 +9,42 @@ import (
 	"github.com/kandev/assent/internal/host/task"
 )
 
-// surfaces remembers for which offers somebody was ever there to see them.
+// surfaces remembers for which offers somebody was ever there to answer them.
 type surfaces struct {
 	store   *pending.Store
-	visible func(dispatch.Person, task.ID) bool
+	reaches func(p dispatch.Person, watched, of task.ID) bool
 	running func() map[pending.InstanceID]task.ID
 
 	mu      sync.Mutex
-	limited map[string]dispatch.Person // by the token's name
+	limited map[looking]dispatch.Person
+}
+
+// looking is who looks at a part of the tasks: a token, by its name, that is limited to
+// some or (Task) watches one and those below it.
+type looking struct {
+	name string
+	task task.ID
 }
 
 // everywhere says that offers of all tasks reach somebody.
 func (s *surfaces) everywhere() { s.store.Attach(pending.Scope{}) }
 
-// watches says that a person is there who is shown offers, of some tasks or of all.
-func (s *surfaces) watches(p dispatch.Person) {
-	if p.Tasks == nil {
+// watches says that a person is there who is shown offers, of those tasks that the
+// person reaches below the watched one, or of all (empty). Who may not answer is nobody
+// that an offer could wait for.
+func (s *surfaces) watches(p dispatch.Person, watched task.ID) {
+	if !p.Scopes.Has(dispatch.ScopeAnswer) {
+		return
+	}
+	if p.Tasks == nil && watched == "" {
 		s.everywhere()
 		return
 	}
 	s.mu.Lock()
-	s.limited[p.Name] = p
+	s.limited[looking{p.Name, watched}] = p
 	s.mu.Unlock()
 	for id, of := range s.running() {
-		if s.visible(p, of) {
+		if s.reaches(p, watched, of) {
 			s.store.Attach(pending.Scope{Instance: id})
 		}
 	}
@@ -40,14 +53,18 @@ func (s *surfaces) watches(p dispatch.Person) {
 // instance takes in a new instance of a task.
 func (s *surfaces) instance(id pending.InstanceID, of task.ID) {
 	s.mu.Lock()
-	people := make([]dispatch.Person, 0, len(s.limited))
-	for _, p := range s.limited {
-		people = append(people, p)
-	}
+	limited := maps.Clone(s.limited)
 	s.mu.Unlock()
-	for _, p := range people {
-		if s.visible(p, of) {
+	for l, p := range limited {
+		if s.reaches(p, l.task, of) {
 			s.store.Attach(pending.Scope{Instance: id})
 		}
 	}
+}
+
+// forget forgets who watched a task that is gone.
+func (s *surfaces) forget(of task.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.limited, func(l looking, _ dispatch.Person) bool { return l.task == of })
 }

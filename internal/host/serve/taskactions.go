@@ -87,10 +87,13 @@ func (s *Server) reached(who task.Actor) func(task.ID) bool {
 
 // maySee is the gateway's question about an event.
 func (s *Server) maySee(p dispatch.Person, watched, id string) bool {
+	if e := s.going.Load(); e != nil && string(e.Task.ID) == id {
+		return e.Saw(task.Person(p), task.ID(watched))
+	}
 	return s.tasks.MaySee(task.Person(p), task.ID(watched), task.ID(id))
 }
 
-// watch gives the state, and notes that somebody is there to see offers.
+// watch gives the state, and notes that somebody is there to answer offers.
 func (s *Server) watch(_ context.Context, o dispatch.Origin, in watchPayload) (any, error) {
 	who := actor(o)
 	if in.Task != "" {
@@ -99,7 +102,7 @@ func (s *Server) watch(_ context.Context, o dispatch.Origin, in watchPayload) (a
 		}
 	}
 	if p, ok := o.Person(); ok {
-		s.surfaces.watches(p)
+		s.surfaces.watches(p, in.Task)
 	}
 	visible := s.visible(who, in.Task)
 	tasks, err := s.taskViews(who, in.Task)

@@ -123,7 +123,8 @@ func (s *Server) follow(events <-chan task.Event) {
 			s.publish("question.closed", e.Question.Task, questionClosed{e.Question.ID, e.Answered, byView{e.By}})
 		case task.Lagged:
 			s.publishAll()
-		case task.Forgotten: // it was over long ago
+		case task.Forgotten:
+			s.publishGone(e)
 		}
 	}
 }
@@ -143,8 +144,18 @@ func (s *Server) publishTask(t task.Task) {
 	s.publish("task.changed", t.ID, map[string]any{"task": viewTask(t, s.runner.note(t.ID))})
 }
 
+// publishGone tells those who saw a task that it is forgotten, and forgets the rest of it.
+func (s *Server) publishGone(e task.Event) {
+	s.going.Store(&e)
+	s.publish("task.gone", e.Task.ID, map[string]any{"task": e.Task.ID})
+	s.going.Store(nil)
+	s.surfaces.forget(e.Task.ID)
+	s.runner.disown(func(of task.ID) bool { return of == e.Task.ID })
+}
+
 // publishAll tells of every task and open question, after some news were missed.
 func (s *Server) publishAll() {
+	s.runner.disown(func(of task.ID) bool { return !s.reached(task.Host{})(of) })
 	tasks, _ := s.tasks.List(task.Host{}) // the host may list
 	for _, t := range tasks {
 		s.publishTask(t)
