@@ -13,11 +13,19 @@ export class Notifier {
   }
 
   possible() {
-    return "Notification" in window && Notification.permission !== "denied";
+    return !this.broken && "Notification" in window && Notification.permission !== "denied";
   }
 
+  // ask switches notifications. It tries one: browsers of phones have the class, but
+  // let no page use it.
   async ask() {
     this.on = !this.on && (await Notification.requestPermission()) === "granted";
+    try {
+      if (this.on) this.show("assent", "You will be notified");
+    } catch {
+      this.on = false;
+      this.broken = true;
+    }
     sessionStorage.setItem(wish, this.on ? "yes" : "no");
     this.update();
   }
@@ -30,7 +38,12 @@ export class Notifier {
   // tell notifies of how many wait, when nobody looks at the page.
   tell(waiting) {
     if (!this.on || !document.hidden || !this.possible()) return;
-    const note = new Notification("assent: an agent asks", { body: `${waiting} open`, tag: "assent" });
+    this.show("assent: an agent asks", `${waiting} open`);
+  }
+
+  // show notifies once more where a notification is shown already.
+  show(title, body) {
+    const note = new Notification(title, { body, tag: "assent", renotify: true });
     note.onclick = () => { window.focus(); note.close(); };
   }
 }

@@ -76,7 +76,7 @@ func TestNotifications(t *testing.T) {
 		window.Notification = class {
 			static permission = "default";
 			static async requestPermission() { return (Notification.permission = "granted"); }
-			constructor(title, options) { notes.push(title + ": " + options.body); }
+			constructor(title, options) { notes.push(title + ": " + options.body + (options.renotify ? "" : ", silently")); }
 		};
 		Object.defineProperty(document, "hidden", { value: true })`)
 	s.ask(shell("make"))
@@ -85,6 +85,22 @@ func TestNotifications(t *testing.T) {
 	w.click("#notify")
 	w.shows("#notify", "Do not notify me")
 	s.ask(shell("make install"))
-	w.until("notes.length > 0")
-	assert.Equal(t, []string{"assent: an agent asks: 2 open"}, eval[[]string](w, "notes"))
+	w.until("notes.length > 1")
+	assert.Equal(t, []string{"assent: You will be notified", "assent: an agent asks: 2 open"}, eval[[]string](w, "notes"))
+}
+
+// Where the browser lets no page notify, it is not offered, and nothing breaks.
+func TestNotificationsThatCannotBe(t *testing.T) {
+	s := begin(t)
+	w := s.enter("s3cret")
+	w.run(`window.Notification = class {
+			static permission = "default";
+			static async requestPermission() { return (Notification.permission = "granted"); }
+			constructor() { throw new TypeError("Illegal constructor"); }
+		};
+		Object.defineProperty(document, "hidden", { value: true })`)
+	w.click("#notify")
+	w.until(`document.getElementById("notify").hidden`)
+	s.ask(shell("make"))
+	w.shows("#offers-count", "(1)")
 }
