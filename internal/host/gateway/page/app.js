@@ -120,8 +120,14 @@ function fromAddress() {
   if (token) sessionStorage.setItem(place, token);
 }
 
+// open begins with the token of the tab. After another one nothing may stay of what its
+// person could see.
 function open() {
   fromAddress();
+  if (person.name !== "") {
+    location.reload();
+    return;
+  }
   const token = sessionStorage.getItem(place);
   if (token) connect(token);
   else refused("");

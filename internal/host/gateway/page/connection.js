@@ -16,7 +16,8 @@ export class Connection {
     this.next = 0;
     this.waiting = new Map(); // id -> { resolve, reject }
     this.ready = false;
-    addEventListener("online", () => this.now());
+    this.listening = new AbortController();
+    addEventListener("online", () => this.now(), { signal: this.listening.signal });
     this.connect();
   }
 
@@ -137,12 +138,12 @@ export class Connection {
     this.on.refused(message);
   }
 
-  // end closes the connection for good.
+  // end closes the connection for good. Nothing is heard of it any more.
   end() {
     this.over = true;
-    this.ready = false;
+    this.listening.abort();
     clearTimeout(this.retry);
     this.retry = 0;
-    this.socket.close();
+    this.drop(this.socket);
   }
 }

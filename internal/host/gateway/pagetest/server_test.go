@@ -63,6 +63,23 @@ func TestADeletedTokenIsAskedForAnew(t *testing.T) {
 	w.shows("#connection", "Connected as phone")
 }
 
+// Of what the person before could see nothing stays in the tab.
+func TestAnotherTokenInTheTab(t *testing.T) {
+	s := begin(t)
+	w := s.enter("s3cret")
+	key := s.ask(shell("make secret"))
+	w.shows(".card", "make secret")
+	w.run(`location.hash = "#token=s3cret"`)
+	w.connected()
+	w.shows(".card", "make secret") // it is still open
+	require.NoError(t, s.store.Resolve(key, answer{Choice: "deny"}.pending(), someone))
+	w.shows(".card", "by ada")
+	w.run(`location.hash = "#token=phone"`)
+	w.shows("#connection", "Connected as phone")
+	assert.NotContains(t, eval[string](w, "document.documentElement.textContent"), "make secret")
+	assert.Empty(t, eval[string](w, "location.hash"))
+}
+
 func TestTheTokenLeavesTheAddress(t *testing.T) {
 	s := begin(t)
 	w := s.enter("s3cret")
