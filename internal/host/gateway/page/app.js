@@ -36,6 +36,7 @@ const notifier = new Notifier();
 // Events of the server.
 const events = {
   "task.changed": ({ task }) => tasks.changed(task),
+  "task.gone": ({ task }) => tasks.gone(task),
   "task.text": (payload) => tasks.text(payload),
   "instance.changed": ({ instance }) => tasks.instanceChanged(instance),
   "offer.opened": ({ offer }) => { offers.opened(offer); notifier.tell(waiting()); },

@@ -32,6 +32,19 @@ export class Tasks {
     this.update();
   }
 
+  // gone takes a task away that is kept no more.
+  gone(id) {
+    const node = this.nodes.get(id);
+    if (!node) return;
+    this.root.append(...node.children.children);
+    node.root.remove();
+    this.nodes.delete(id);
+    for (const instance of [...this.instances.values()]) {
+      if (instance.task === id) this.instances.delete(instance.id);
+    }
+    this.update();
+  }
+
   // put shows a task below its parent, and its children below it, in any order.
   put(task) {
     let node = this.nodes.get(task.id);

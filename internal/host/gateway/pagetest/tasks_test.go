@@ -18,6 +18,14 @@ func TestTasksAreATree(t *testing.T) {
 	w.shows("#tasks .instances", "no automatic approval: everything is asked")
 	s.tell("task.changed", map[string]any{"task": task{ID: "t3", Parent: "t1", Title: "Run the tests", State: "completed"}})
 	w.shows("#tasks > li > ul:last-child > li", "completed")
+	s.tell("task.changed", map[string]any{"task": task{ID: "t4", Parent: "t3", Title: "Read the log", State: "running"}})
+	s.tell("task.gone", taskPayload{"none"})
+	s.tell("task.gone", taskPayload{"t3"})
+	w.shows("#tasks > li:nth-child(2)", "‹Read the log› works")
+	assert.NotContains(t, w.text("#tasks"), "Run the tests")
+	s.tell("task.gone", taskPayload{"t1"})
+	s.tell("task.gone", taskPayload{"t4"})
+	w.until(`document.querySelectorAll("#tasks li").length === 0 && !document.getElementById("no-tasks").hidden`)
 }
 
 func TestATaskIsStartedPromptedAndStopped(t *testing.T) {
