@@ -16,7 +16,10 @@ type Mirror struct {
 	done   chan struct{}
 
 	mu   sync.Mutex
-	last map[string]seen // by key
+	last map[string]seen // by key; a deletion stays until the watch has come to it
+	// passed is the newest revision that the watch has told, which tells all of a bucket
+	// in their order: what is older and not in last was told, or is deleted.
+	passed uint64
 }
 
 // seen is the newest of a key that was told.
@@ -44,7 +47,7 @@ func (b *Bucket) Mirror(ctx context.Context, apply func(Change)) (*Mirror, error
 				close(current)
 				continue
 			}
-			m.tell(c)
+			m.watched(c)
 		}
 	}()
 	ctx, stop := context.WithTimeout(ctx, readyWithin)
@@ -61,12 +64,21 @@ func (b *Bucket) Mirror(ctx context.Context, apply func(Change)) (*Mirror, error
 	return nil, err
 }
 
-// tell passes a change on unless a newer one of its key was told.
-func (m *Mirror) tell(c Change) {
+// watched takes what the watch tells. After a deletion it tells nothing older of the key.
+func (m *Mirror) watched(c Change) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.tell(c)
+	m.passed = max(m.passed, c.Entry.Revision)
+	if m.last[c.Entry.Key].deleted && m.last[c.Entry.Key].revision <= m.passed {
+		delete(m.last, c.Entry.Key)
+	}
+}
+
+// tell passes a change on unless a newer one of its key was told. The lock is held.
+func (m *Mirror) tell(c Change) {
 	last, known := m.last[c.Entry.Key]
-	if known && c.Entry.Revision <= last.revision {
+	if known && c.Entry.Revision <= last.revision || !known && c.Entry.Revision <= m.passed {
 		return
 	}
 	m.last[c.Entry.Key] = seen{c.Entry.Revision, c.Kind == Deleted}
@@ -90,6 +102,8 @@ func (m *Mirror) Update(ctx context.Context, key string, value []byte, revision 
 
 func (m *Mirror) wrote(e Entry, err error) error {
 	if err == nil {
+		m.mu.Lock()
+		defer m.mu.Unlock()
 		m.tell(Change{Kind: Put, Entry: e})
 	}
 	return err

@@ -80,6 +80,28 @@ func TestMirrorTellsOwnWritesAtOnce(t *testing.T) {
 	assert.Equal(t, []string{"old=0", "a=1", "a=2", "-a", "a=3"}, c.told)
 }
 
+// Of what is deleted nothing is kept, and what comes late about it is not told.
+func TestMirrorForgetsWhatIsDeleted(t *testing.T) {
+	b := bucket(t, open(t, Options{Dir: t.TempDir()}), "things")
+	m, c := mirror(t, b)
+	for n := range 20 {
+		require.NoError(t, m.Create(t.Context(), fmt.Sprint("key", n), []byte("1")))
+	}
+	late := Entry{"key3", []byte("1"), c.revision("key3")}
+	for n := range 19 {
+		require.NoError(t, m.Delete(t.Context(), fmt.Sprint("key", n), c.revision(fmt.Sprint("key", n))))
+	}
+	assert.Eventually(t, func() bool {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return len(m.last) == 1
+	}, 10*time.Second, time.Millisecond)
+	require.NoError(t, m.wrote(late, nil)) // it was read before the deletion
+	assert.Equal(t, map[string]string{"key19": "1"}, c.all())
+	require.NoError(t, m.Create(t.Context(), "key3", []byte("2")))
+	assert.Equal(t, map[string]string{"key19": "1", "key3": "2"}, c.all(), "one that is made anew is told")
+}
+
 func TestMirrorRefresh(t *testing.T) {
 	b := bucket(t, open(t, Options{Dir: t.TempDir()}), "things")
 	m, c := mirror(t, b)
