@@ -18,7 +18,7 @@ import (
 )
 
 type auditPayload struct {
-	Limit int    `json:"limit,omitempty" jsonschema:"at most this many records, up to 1000; 100 without it"`
+	Limit *int   `json:"limit,omitempty" jsonschema:"at most this many records, 1 or more; more than 1000 is 1000, and 100 without it"`
 	After string `json:"after,omitempty" jsonschema:"only records after this time, in RFC 3339, as a record has it"`
 }
 
@@ -38,9 +38,12 @@ func (s *Server) auditTail(_ context.Context, o dispatch.Origin, in auditPayload
 			return nil, &dispatch.Error{Code: dispatch.CodeInvalidPayload, Message: "after is no time in RFC 3339"}
 		}
 	}
-	limit := in.Limit
-	if limit <= 0 || limit > maxRecords {
-		limit = defaultRecords
+	limit := defaultRecords
+	if in.Limit != nil {
+		limit = min(*in.Limit, maxRecords)
+	}
+	if limit < 1 {
+		return nil, &dispatch.Error{Code: dispatch.CodeInvalidPayload, Message: "limit is below 1"}
 	}
 	text, err := tail(s.auditFile, maxTail)
 	if err != nil {

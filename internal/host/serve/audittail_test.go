@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kandev/assent/internal/host/audit"
 )
 
 type auditRecords struct {
@@ -38,12 +40,29 @@ func TestAuditTail(t *testing.T) {
 	assert.Equal(t, whole.Records[2:], some.Records)
 	p.ask("audit.tail", fmt.Sprintf(`{"after":%q}`, whole.Records[2].Time), &later)
 	assert.Equal(t, whole.Records[3:], later.Records)
-	assert.Equal(t, "invalid_payload", p.refused("audit.tail", `{"after":"yesterday"}`))
+	for _, payload := range []string{`{"after":"yesterday"}`, `{"limit":0}`, `{"limit":-1}`, `{"limit":1.5}`} {
+		assert.Equal(t, "invalid_payload", p.refused("audit.tail", payload), payload)
+	}
 
 	r.dial(r.token("guest", all, string(mine.ID))).ask("audit.tail", "{}", &own)
 	require.Len(t, own.Records, 2)
 	for _, record := range own.Records {
 		assert.Equal(t, first.Request, record.Request)
+	}
+}
+
+// More than can be had at once is as much as can be had, and not less.
+func TestAuditTailOfMany(t *testing.T) {
+	r := begin(t, nil)
+	for range maxRecords + 1 {
+		r.audit.Append(audit.Record{Event: audit.Gap, Reason: audit.GapLineCut})
+	}
+	require.NoError(t, r.audit.Flush(t.Context()))
+	p := r.dial(r.token("desk", all))
+	for payload, want := range map[string]int{`{}`: defaultRecords, `{"limit":1}`: 1, `{"limit":500}`: 500, `{"limit":1000}`: maxRecords, `{"limit":1001}`: maxRecords} {
+		var got auditRecords
+		p.ask("audit.tail", payload, &got)
+		assert.Len(t, got.Records, want, payload)
 	}
 }
 

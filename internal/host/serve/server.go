@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -147,7 +148,22 @@ func (s *Server) open(ctx context.Context, o *Options) (err error) {
 		return err
 	}
 	s.gateway.Serve()
+	s.warnOfMissing()
 	return nil
+}
+
+// warnOfMissing warns of agents whose programs are not there now: they may come. Paths
+// that are relative to where an agent works are not looked at.
+func (s *Server) warnOfMissing() {
+	for name, a := range s.config.Agents {
+		program := a.Command[0]
+		if filepath.Base(program) != program && !filepath.IsAbs(program) {
+			continue
+		}
+		if _, err := exec.LookPath(program); err != nil {
+			s.log.Warn("the program of an agent is not found, so its tasks will fail: install it, or correct its command", "agent", name)
+		}
+	}
 }
 
 // taskEvents is how many changes of tasks may wait to be published.
