@@ -32,7 +32,7 @@ var planted = []string{
 	"gh secret set NAME --body SECRET", "gh secret set NAME -b SECRET", "java -Dtoken=SECRET", "smbclient -U bob%SECRET", "curl -b 'a=SECRET' h",
 
 	// an argument behind a known verb
-	"aws configure set aws_secret_access_key SECRET", "npm config set //registry.example.com/:_authToken SECRET", "//registry.npmjs.org/:_authToken SECRET", "git config --global github.token SECRET",
+	"aws configure set aws_secret_access_key SECRET", "npm config set //registry.example.com/:_authToken SECRET", "//registry.example.com/:_authToken SECRET", "git config --global github.token SECRET",
 	"machine h login bob password SECRET", "set password SECRET", "requirepass SECRET", `ConvertTo-SecureString "SECRET" -AsPlainText`, "vault login SECRET", "vault kv put secret/app k=SECRET",
 	"fly secrets set A=SECRET", "cargo login SECRET", "htpasswd -b f bob SECRET", "wpa_passphrase ssid SECRET", "net user bob SECRET", "sqlplus bob/SECRET@db",
 	"ngrok authtoken SECRET", "ngrok config add-authtoken SECRET", "ngrok config add-api-key SECRET", "doctl auth init -t SECRET",
