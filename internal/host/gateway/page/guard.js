@@ -1,17 +1,28 @@
 // Keeps answers from being given to what has just moved under the pointer or the
 // finger. Whatever has the class "guarded" is inert for half a second after it
-// appeared, after its place on the page changed, and after the page was hidden.
+// appeared, after its place on the page changed, after the page scrolled of itself,
+// and after the page was hidden.
 import { say } from "./say.js";
 
 const rest = 500; // ms
 const places = new Map(); // element -> { x, y, since }
 let pressed = 0; // when the pointer went down
 let planned = 0; // frame before which is looked
+let scrolled = scrollY; // how far a person has scrolled
 
 document.addEventListener("pointerdown", (event) => { pressed = event.timeStamp; }, { capture: true });
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) unsettle();
 });
+
+// The page scrolls of itself when it becomes shorter at its end, or when the focus goes
+// on. Then a look is planned already, which finds the difference.
+addEventListener("scroll", follow, { passive: true });
+
+// follow notes how far a person has scrolled, or gone by a key.
+export function follow() {
+  if (planned === 0) scrolled = scrollY;
+}
 
 const sizes = new ResizeObserver(look);
 
@@ -24,6 +35,8 @@ export function begin(...nodes) {
 // before an answer counts.
 export function look() {
   const now = performance.now();
+  const jumped = scrollY !== scrolled;
+  scrolled = scrollY;
   for (const node of places.keys()) {
     if (!node.isConnected) places.delete(node);
   }
@@ -31,7 +44,7 @@ export function look() {
     const box = node.getBoundingClientRect();
     const [x, y] = [Math.round(box.left + scrollX), Math.round(box.top + scrollY)];
     const place = places.get(node);
-    if (!place || place.x !== x || place.y !== y) move(node, { x, y, since: now });
+    if (!place || jumped || place.x !== x || place.y !== y) move(node, { x, y, since: now });
   }
 }
 

@@ -3,7 +3,7 @@
 // of sight is an empty box of the same height.
 import { byId, show } from "./dom.js";
 import { Card } from "./card.js";
-import { soon } from "./guard.js";
+import { follow, soon } from "./guard.js";
 import { say, sayNew } from "./say.js";
 import { callWord, overWord } from "./words.js";
 
@@ -198,8 +198,10 @@ export class Offers {
     if (!record) return;
     const step = { j: 1, k: -1 }[event.key];
     const next = step && this.beside(record, step);
-    if (next) this.focus(next);
-    else if (!record.card.key(event)) return;
+    if (next) {
+      this.focus(next);
+      follow();
+    } else if (!record.card.key(event)) return;
     event.preventDefault();
   }
 

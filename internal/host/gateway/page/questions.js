@@ -98,6 +98,7 @@ export class Questions {
     record.node.remove();
     byId("questions-title").focus();
     this.update();
+    soon();
   }
 
   update() {

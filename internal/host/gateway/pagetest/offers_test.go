@@ -63,6 +63,7 @@ func TestAButtonIsReachedByTab(t *testing.T) {
 	w.keys("\t\r")
 	w.keys("\t\t\t") // over the detail and the first answer
 	w.until(`document.activeElement.classList.contains("allow_always")`)
+	w.frames() // it has scrolled there
 	assert.NotEqual(t, "none", eval[string](w, `getComputedStyle(document.activeElement).outlineStyle`), "the focus can be seen")
 	w.keys("\r")
 	w.shows(".card", "Answered: Allow always, by you")

@@ -114,14 +114,23 @@ func (w *window) settled(card string) {
 	w.rest(card + " .answers")
 }
 
-// rest is settled for anything that is guarded.
+// rest is settled for anything that is guarded. It scrolls there as a person would,
+// before the click.
 func (w *window) rest(guarded string) {
 	w.Helper()
 	w.until(`document.querySelector("` + guarded + ` button")`)
+	w.run(`const box = document.querySelector("` + guarded + ` button").getBoundingClientRect();
+		if (box.top < 0 || box.bottom > innerHeight) scrollBy(0, box.top - innerHeight / 2)`) // moves no focus
+	w.frames()
+	w.until(`!document.querySelector("` + guarded + `").classList.contains("moved")`)
+}
+
+// frames lets the page notice what has changed.
+func (w *window) frames() {
+	w.Helper()
 	frames := `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(true))))`
 	_, err := chromedp.Run(w.ctx, chromedp.Evaluate[bool](frames, chromedp.EvalAwaitPromise))
 	require.NoError(w, err)
-	w.until(`!document.querySelector("` + guarded + `").classList.contains("moved")`)
 }
 
 // keys types.
