@@ -106,10 +106,10 @@ export class Card {
   }
 
   button(option, key) {
-    const { word, reach, unknown } = kindWords(option.kind);
+    const { word, unknown } = kindWords(option.kind);
     const name = unknown ? "unknown" : option.kind;
     return el("button", { class: `answer ${name}`, click: (event) => this.answer(event, { option: option.id }) },
-      key && el("kbd", {}, key), el("span", { class: "word" }, word), el("span", { class: "reach" }, reach), said(option.label));
+      key && el("kbd", {}, key), el("span", { class: "word" }, word), el("span", { class: "reach" }, option.reach), said(option.label));
   }
 
   // answer sends what a person chose, if nothing has moved.

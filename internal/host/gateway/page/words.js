@@ -18,15 +18,15 @@ export function callWord(action) {
   return of(calls, action.type || "other");
 }
 
-// Kinds of options in the order of their buttons: what they do, and for how long.
+// Kinds of options in the order of their buttons. For how long they reach the server says.
 const kinds = {
-  allow_once: { word: "Allow once", reach: "this call, and no other" },
-  allow_always: { word: "Allow always", reach: "can outlive this session" },
-  reject_once: { word: "Reject once", reach: "this call, and no other" },
-  reject_always: { word: "Reject always", reach: "can outlive this session" },
+  allow_once: { word: "Allow once" },
+  allow_always: { word: "Allow always" },
+  reject_once: { word: "Reject once" },
+  reject_always: { word: "Reject always" },
 };
 
-const unknownKind = { word: "Another answer", reach: "only the agent knows what it does", unknown: true };
+const unknownKind = { word: "Another answer", unknown: true };
 
 // kindWords are the words for a kind of option, which may be the agent's own.
 export function kindWords(kind) {

@@ -21,7 +21,7 @@ func TestACardIsAnsweredByClick(t *testing.T) {
 	w.settled(".card")
 	assert.Equal(t, []string{"allow_once", "allow_always", "reject_once", "cancel"},
 		eval[[]string](w, `[...document.querySelectorAll(".answer")].map((b) => b.classList[1])`), "least reach first")
-	assert.Contains(t, w.text(".answer.allow_always"), "can outlive this session")
+	assert.Contains(t, w.text(".answer.allow_always"), "reaches as far as allow_always", "the server's words")
 	w.click(".card .allow_once")
 	w.shows(".card", "Answered: Allow once, by you")
 	assert.Equal(t, []string{"yes"}, s.answered())

@@ -52,24 +52,29 @@ type step struct {
 	Reason  string `json:"reason"`
 }
 
+type option struct {
+	pending.Option
+	Reach string `json:"reach"`
+}
+
 type offer struct {
-	Instance string           `json:"instance"`
-	Session  string           `json:"session"`
-	Task     string           `json:"task"`
-	Request  string           `json:"request"`
-	Agent    string           `json:"agent"`
-	Reason   string           `json:"reason"`
-	Stage    string           `json:"stage"`
-	Action   pending.Action   `json:"action"`
-	Options  []pending.Option `json:"options"`
-	Opened   time.Time        `json:"opened"`
-	Trace    []step           `json:"trace"`
+	Instance string         `json:"instance"`
+	Session  string         `json:"session"`
+	Task     string         `json:"task"`
+	Request  string         `json:"request"`
+	Agent    string         `json:"agent"`
+	Reason   string         `json:"reason"`
+	Stage    string         `json:"stage"`
+	Action   pending.Action `json:"action"`
+	Options  []option       `json:"options"`
+	Opened   time.Time      `json:"opened"`
+	Trace    []step         `json:"trace"`
 }
 
 func offerOf(s pending.Snapshot) offer {
-	options := make([]pending.Option, 0, s.Options.Len())
+	options := make([]option, 0, s.Options.Len())
 	for _, o := range s.Options.All() {
-		options = append(options, o)
+		options = append(options, option{o, "reaches as far as " + o.Kind})
 	}
 	return offer{
 		Instance: string(s.Instance), Session: s.Session, Task: "t1", Request: string(s.Request), Agent: "claude-acp",
