@@ -93,10 +93,12 @@ func (b *Bucket) write(ctx context.Context, key string, value []byte, put func(c
 	if len(value) > MaxValue {
 		return 0, ErrTooLarge
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	ctx, cancel := b.state.writing(ctx)
 	defer cancel()
 	revision, err := put(ctx, encoded)
-	return revision, failure(err)
+	err = failure(err)
+	b.state.wrote(b, err)
+	return revision, err
 }
 
 // Delete removes an entry whose last revision is the given one; else
@@ -106,9 +108,11 @@ func (b *Bucket) Delete(ctx context.Context, key string, revision uint64) error 
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	ctx, cancel := b.state.writing(ctx)
 	defer cancel()
-	return failure(b.kv.Purge(ctx, encoded, jetstream.LastRevision(revision)))
+	err = failure(b.kv.Purge(ctx, encoded, jetstream.LastRevision(revision)))
+	b.state.wrote(b, err)
+	return err
 }
 
 // All reads every entry, in no order.

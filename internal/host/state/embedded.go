@@ -18,18 +18,23 @@ const (
 	readyWithin = 60 * time.Second
 	// maxStore bounds what all buckets together take on the disk, in bytes.
 	maxStore = 4 << 30
+	// maxMemory bounds what they take in memory: they are all on the disk.
+	maxMemory = 1 << 20
+	// storeFolder is where they are, in the data folder.
+	storeFolder = "state"
 )
 
 // embedded is a NATS server in this process. Nothing but this process reaches it.
 type embedded struct {
 	server *server.Server
+	dir    string // of the data
 	log    *slog.Logger
 	unlock func() error
 }
 
 // embed starts a server on a folder, which no other process may use meanwhile.
 func embed(ctx context.Context, dir string, log *slog.Logger) (*embedded, error) {
-	store := filepath.Join(dir, "state")
+	store := filepath.Join(dir, storeFolder)
 	if err := os.MkdirAll(store, 0o700); err != nil {
 		return nil, fmt.Errorf("state: the data folder: %w", err)
 	}
@@ -40,7 +45,7 @@ func embed(ctx context.Context, dir string, log *slog.Logger) (*embedded, error)
 	if err != nil {
 		return nil, err
 	}
-	e := &embedded{log: log, unlock: unlock}
+	e := &embedded{dir: dir, log: log, unlock: unlock}
 	if err := e.start(ctx, store); err != nil {
 		return nil, errors.Join(err, e.close())
 	}
@@ -50,7 +55,7 @@ func embed(ctx context.Context, dir string, log *slog.Logger) (*embedded, error)
 func (e *embedded) start(ctx context.Context, store string) (err error) {
 	e.server, err = server.NewServer(&server.Options{
 		ServerName: "assent", DontListen: true, NoSigs: true,
-		JetStream: true, StoreDir: store, SyncAlways: true, JetStreamMaxStore: maxStore, JetStreamMaxMemory: 1 << 20,
+		JetStream: true, StoreDir: store, SyncAlways: true, JetStreamMaxStore: maxStore, JetStreamMaxMemory: maxMemory,
 	})
 	if err != nil {
 		return fmt.Errorf("state: %w", err)
@@ -76,6 +81,20 @@ func (e *embedded) start(ctx context.Context, store string) (err error) {
 	}
 	if fatal := logger.fatal(); fatal != "" || !e.server.JetStreamEnabled() {
 		return fmt.Errorf("state: the store in %q cannot be used: %s", store, fatal)
+	}
+	return nil
+}
+
+// reopen ends what keeps the store and begins it anew. Connections stay.
+func (e *embedded) reopen() error {
+	if err := e.server.ShutdownJetStream(); err != nil {
+		return fmt.Errorf("state: the embedded server: %w", err)
+	}
+	err := e.server.EnableJetStream(&server.JetStreamConfig{
+		StoreDir: filepath.Join(e.dir, storeFolder), SyncAlways: true, MaxStore: maxStore, MaxMemory: maxMemory, Strict: true,
+	})
+	if err != nil {
+		return fmt.Errorf("state: the embedded server: %w", err)
 	}
 	return nil
 }

@@ -32,6 +32,7 @@ type State struct {
 	conn     *nats.Conn
 	js       jetstream.JetStream
 	embedded *embedded // nil: an external cluster
+	health   health
 
 	// ctx ends when Close begins; watching is done when nobody reads any more.
 	ctx      context.Context
