@@ -1,0 +1,93 @@
+package gateway
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestTooManyClients(t *testing.T) {
+	s := begin(t, func(o *Options) { o.Limits.MaxClients = 2 })
+	one := s.dial(t, "s3cret")
+	s.dial(t, "wall").alive(t)
+	assert.Equal(t, 503, s.upgrade(t))
+	require.NoError(t, one.conn.Close(websocket.StatusNormalClosure, ""))
+	require.Eventually(t, func() bool { return s.count() == 1 }, 10*time.Second, time.Millisecond)
+	s.dial(t, "s3cret").alive(t)
+}
+
+// One token cannot take the places of others, by header or by message.
+func TestTooManyClientsOfAToken(t *testing.T) {
+	s := begin(t, nil)
+	const auth = `{"id":"0","action":"auth","payload":{"token":"s3cret"}}`
+	one := s.dial(t, "s3cret")
+	for range maxOfToken - 2 {
+		s.dial(t, "s3cret")
+	}
+	assert.Contains(t, s.dial(t, "").ask(t, auth), `"result"`, "the last that it may have")
+	assert.Equal(t, 429, s.upgrade(t))
+	refused := s.dial(t, "")
+	assert.Equal(t, `{"id":"0","action":"auth","error":{"code":"rate_limited","message":"this token has too many connections: close one"}}`, refused.ask(t, auth))
+	refused.closed(t)
+	s.dial(t, "wall").alive(t)
+	require.NoError(t, one.conn.Close(websocket.StatusNormalClosure, ""))
+	require.Eventually(t, func() bool { return s.upgrade(t) == 101 }, 10*time.Second, time.Millisecond)
+}
+
+// Nor can it open streams of MCP without end.
+func TestTooManyStreamsOfAToken(t *testing.T) {
+	begun := make(chan struct{})
+	s := begin(t, func(o *Options) {
+		o.MCP = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if p, _ := PersonOf(r.Context()); r.Method == http.MethodGet && p.Name == "desk" {
+				begun <- struct{}{}
+				<-r.Context().Done()
+			}
+		})
+	})
+	ctx, leave := context.WithCancel(t.Context())
+	var open sync.WaitGroup
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	for i := range maxOfToken {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.host+[]string{"/mcp", "/mcp/sse"}[i%2], nil)
+		require.NoError(t, err)
+		r.Header.Set("Authorization", "Bearer s3cret")
+		open.Go(func() {
+			if answer, err := client.Do(r); err == nil {
+				_ = answer.Body.Close()
+			}
+		})
+		<-begun
+	}
+	ask := func(method, secret string) int {
+		answer, _ := s.get(t, method, "/mcp", with("Authorization", "Bearer "+secret))
+		return answer.StatusCode
+	}
+	assert.Equal(t, 429, ask(http.MethodGet, "s3cret"))
+	assert.Equal(t, 200, ask(http.MethodPost, "s3cret"), "a request is no stream")
+	assert.Equal(t, 200, ask(http.MethodGet, "wall"))
+	leave()
+	open.Wait()
+	require.Eventually(t, func() bool {
+		s.Gateway.mu.Lock()
+		defer s.Gateway.mu.Unlock()
+		return len(s.streams) == 0
+	}, 10*time.Second, time.Millisecond)
+}
+
+// Those that have not said who they are cannot take all places.
+func TestStrangers(t *testing.T) {
+	s := begin(t, nil)
+	for range maxStrangers {
+		s.dial(t, "")
+	}
+	answer, _ := s.get(t, "GET", "/ws", with("Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="))
+	assert.Equal(t, 503, answer.StatusCode)
+	s.dial(t, "s3cret").alive(t)
+}
