@@ -37,6 +37,7 @@ func TestTokens(t *testing.T) {
 		{"/api/actions", "Bearer s3cret", 200, ""},
 		{"/api/actions", "bearer s3cret", 200, ""},
 		{"/metrics", "Bearer wall", 200, "metrics\n"},
+		{"/metrics", "Bearer guest", 403, "this token is limited to tasks: the metrics are of all\n"},
 		{"/metrics", "Bearer mute", 403, "this token does not have the scope view\n"},
 		{"/mcp", "Bearer s3cret", 200, "desk mcp\n"},
 		{"/mcp/sse", "Bearer guest", 200, "guest mcp\n"},

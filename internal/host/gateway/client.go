@@ -40,6 +40,10 @@ type client struct {
 	ctx    context.Context // ends with the connection
 	asking context.Context // of requests: ends when the client leaves or has to
 	leave  func()          // ends asking
+	drop   func()          // ends the connection at once
+
+	number  uint64 // among those that were admitted
+	dropped bool   // it made room for another one
 
 	mu    sync.Mutex
 	watch *subscription
@@ -50,7 +54,7 @@ func (g *Gateway) serveWebSocket(w http.ResponseWriter, r *http.Request) {
 	c := &client{g: g, out: newOutbox(g.opts.Limits), places: make(chan struct{}, g.opts.Limits.Concurrent), gone: make(chan struct{})}
 	ctx, cancel := context.WithCancel(g.ctx)
 	defer cancel()
-	c.ctx = ctx
+	c.ctx, c.drop = ctx, cancel
 	c.asking, c.leave = context.WithCancel(ctx)
 	authorized := len(r.Header.Values("Authorization")) > 0
 	if authorized {

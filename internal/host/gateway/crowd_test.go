@@ -83,11 +83,16 @@ func TestTooManyStreamsOfAToken(t *testing.T) {
 
 // Those that have not said who they are cannot take all places.
 func TestStrangers(t *testing.T) {
-	s := begin(t, nil)
-	for range maxStrangers {
+	s := begin(t, func(o *Options) { o.Limits.AuthTimeout = time.Hour })
+	const auth = `{"id":"0","action":"auth","payload":{"token":"s3cret"}}`
+	oldest, second := s.dial(t, ""), s.dial(t, "")
+	known := s.dial(t, "s3cret")
+	for range maxStrangers - 2 {
 		s.dial(t, "")
 	}
-	answer, _ := s.get(t, "GET", "/ws", with("Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="))
-	assert.Equal(t, 503, answer.StatusCode)
-	s.dial(t, "s3cret").alive(t)
+	assert.Contains(t, s.dial(t, "").ask(t, auth), `"result"`, "the oldest makes room")
+	_, _, err := oldest.conn.Read(oldest.ctx)
+	require.Error(t, err)
+	assert.Contains(t, second.ask(t, auth), `"result"`, "the others stay")
+	known.alive(t)
 }

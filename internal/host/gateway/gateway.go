@@ -38,10 +38,12 @@ type Gateway struct {
 	running  sync.WaitGroup // requests that are let finish when the gateway ends
 	sockets  sync.WaitGroup // WebSocket clients
 
-	mu      sync.Mutex
-	ending  bool
-	clients map[*client]bool
-	streams map[string]int // of MCP, by the token's name
+	mu       sync.Mutex
+	ending   bool
+	clients  map[*client]bool
+	admitted uint64         // clients so far
+	streams  map[string]int // of MCP, by the token's name
+	cuts     map[*cut]bool  // of requests of MCP that run
 }
 
 // Open is [New] and [Gateway.Serve].
@@ -70,6 +72,7 @@ func New(opts Options) (*Gateway, error) {
 		served:   make(chan struct{}),
 		clients:  map[*client]bool{},
 		streams:  map[string]int{},
+		cuts:     map[*cut]bool{},
 	}
 	g.ctx, g.cancel = context.WithCancel(context.Background())
 	g.handler = g.routes()
@@ -143,6 +146,7 @@ func (g *Gateway) Publish(e Event) error { return g.hub.publish(e) }
 // cancelled and no other is taken in, whether its clients read or not.
 func (g *Gateway) DropToken(name string) {
 	g.endClients(websocket.StatusPolicyViolation, "the token is deleted", func(c *client) bool { return c.person.Name == name })
+	g.cutOff(name)
 }
 
 // endClients ends what clients ask, and tells them why they are closed.

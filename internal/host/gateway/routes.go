@@ -100,11 +100,16 @@ func (g *Gateway) serveMetrics(w http.ResponseWriter, r *http.Request, p dispatc
 		say(w, http.StatusForbidden, "this token does not have the scope view")
 		return
 	}
+	if p.Tasks != nil { // they count what all tasks do
+		say(w, http.StatusForbidden, "this token is limited to tasks: the metrics are of all")
+		return
+	}
 	g.opts.Metrics.ServeHTTP(w, r)
 }
 
 // serveMCP reads the whole body first, so that a client cannot hold a request open
-// by sending it slowly.
+// by sending it slowly. The token may be deleted meanwhile, so it is looked up again
+// once [Gateway.DropToken] sees the request.
 func (g *Gateway) serveMCP(w http.ResponseWriter, r *http.Request, p dispatch.Person) {
 	control := http.NewResponseController(w)
 	if r.Method != http.MethodGet {
@@ -129,8 +134,15 @@ func (g *Gateway) serveMCP(w http.ResponseWriter, r *http.Request, p dispatch.Pe
 		}
 		defer g.endStream(p.Name)
 	}
+	ctx, done := g.cuttable(r.Context(), p.Name)
+	defer done()
+	p, why := g.identify(bearer(r.Header), r.RemoteAddr, p.Surface)
+	if why != "" {
+		g.refuseToken(w, why)
+		return
+	}
 	_ = control.SetReadDeadline(time.Time{})
-	g.opts.MCP.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), personKey{}, p)))
+	g.opts.MCP.ServeHTTP(w, r.WithContext(context.WithValue(ctx, personKey{}, p)))
 }
 
 // beginStream counts a stream of MCP in; false when its token has too many.

@@ -94,7 +94,7 @@ func (c *client) introduce(secret string, r *http.Request) (why string) {
 	}
 	c.g.mu.Lock()
 	defer c.g.mu.Unlock()
-	if c.g.clients[c] && c.person.Name == "" && c.g.full(p.Name) {
+	if c.dropped || c.g.clients[c] && c.person.Name == "" && c.g.full(p.Name) {
 		return refusedClients
 	}
 	c.person = p
@@ -108,16 +108,21 @@ func (g *Gateway) admit(c *client) (why string) {
 	switch {
 	case c.person.Name != "" && g.full(c.person.Name):
 		return refusedClients
-	case g.ending || len(g.clients) >= g.opts.Limits.MaxClients || g.full(c.person.Name):
+	case c.person.Name == "" && g.full(""):
+		g.dropStranger()
+	}
+	if g.ending || len(g.clients) >= g.opts.Limits.MaxClients {
 		return "too_many_clients"
 	}
+	g.admitted++
+	c.number = g.admitted
 	g.clients[c] = true
 	g.sockets.Add(1)
 	return ""
 }
 
 // full says whether a token has all clients that it may have, so that it cannot take
-// the places of others. Those without a token yet share few.
+// the places of others. Those without a token yet share few. The lock is held.
 func (g *Gateway) full(name string) bool {
 	count, most := 0, maxOfToken
 	if name == "" {
@@ -129,6 +134,20 @@ func (g *Gateway) full(name string) bool {
 		}
 	}
 	return count >= most
+}
+
+// dropStranger ends the oldest client without a token, so that clients which send
+// none do not keep out one that is about to. The lock is held.
+func (g *Gateway) dropStranger() {
+	var oldest *client
+	for c := range g.clients {
+		if c.person.Name == "" && (oldest == nil || c.number < oldest.number) {
+			oldest = c
+		}
+	}
+	oldest.dropped = true
+	delete(g.clients, oldest)
+	oldest.drop()
 }
 
 // dismiss forgets a client that has left.
