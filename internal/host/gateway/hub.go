@@ -15,12 +15,16 @@ type Event struct {
 	Name    string // such as "offer.opened"
 	Task    string // the task that it is about; empty for none
 	Payload any
+	// Only says who is told, of those who may see the task; nil for all of them. It is
+	// asked as [Options.MaySee] is.
+	Only func(dispatch.Person) bool
 }
 
 // event is one that is encoded, once for all clients: `{"event":…,"seq":` and
 // `,"payload":…}`. The number between them is the client's own.
 type event struct {
 	task       string
+	only       func(dispatch.Person) bool
 	head, rest []byte
 }
 
@@ -41,7 +45,7 @@ func (e Event) encode() (*event, error) {
 		return nil, fmt.Errorf("gateway: event %q cannot be written as JSON (%T)", e.Name, err)
 	}
 	return &event{
-		task: e.Task,
+		task: e.Task, only: e.Only,
 		head: fmt.Appendf(nil, `{"event":%s,"seq":`, name),
 		rest: fmt.Appendf(nil, `,"payload":%s}`, payload),
 	}, nil
@@ -100,9 +104,14 @@ func (s *subscription) offer(e *event) {
 		s.out.end(websocket.StatusPolicyViolation, slowReader)
 	case !s.live:
 		s.held = append(s.held, e)
-	case s.hub.maySee(s.person, s.watched, e.task):
+	case s.told(e):
 		s.out.put(outgoing{event: e})
 	}
+}
+
+// told says whether the client is told of an event.
+func (s *subscription) told(e *event) bool {
+	return s.hub.maySee(s.person, s.watched, e.task) && (e.only == nil || e.only(s.person))
 }
 
 // begin sends the state, then what was held back, then events as they come. The
@@ -114,7 +123,7 @@ func (s *subscription) begin(state []byte, watched string, before *subscription)
 	s.live, s.watched = true, watched
 	messages := []outgoing{{reply: state}}
 	for _, e := range s.held {
-		if s.hub.maySee(s.person, watched, e.task) {
+		if s.told(e) {
 			messages = append(messages, outgoing{event: e})
 		}
 	}

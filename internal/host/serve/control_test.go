@@ -118,6 +118,25 @@ func TestGreeting(t *testing.T) {
 	assert.NotContains(t, r.log.String(), secret)
 }
 
+// A folder with an audit and without tokens was used before: whoever sees the greeting
+// gets no token by that its store was lost.
+func TestGreetingWithoutTheStore(t *testing.T) {
+	first := begin(t, nil)
+	p := first.dial(first.token("desk", all))
+	p.watch()
+	made := p.start("x", "shell")
+	p.ask("permission.resolve", p.opens(made.ID).resolve(`{"choice":"deny"}`), nil)
+	first.stop()
+	require.NoError(t, os.RemoveAll(filepath.Join(first.dir, "state")))
+	r := beginIn(t, first.dir, nil)
+	var greeting bytes.Buffer
+	require.NoError(t, r.Greet(t.Context(), &greeting, true))
+	assert.False(t, secretForm.MatchString(greeting.String()))
+	assert.Contains(t, greeting.String(), "assent token create NAME")
+	assert.Empty(t, r.tokens.List())
+	assert.Contains(t, r.log.String(), "is its store damaged?")
+}
+
 // A data folder is for one server, and for its owner.
 func TestTheDataFolder(t *testing.T) {
 	r := begin(t, nil)

@@ -1,11 +1,17 @@
 package serve
 
 import (
+	"bufio"
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"strings"
 
+	"github.com/kandev/assent/internal/host/audit"
 	"github.com/kandev/assent/internal/host/dispatch"
 	"github.com/kandev/assent/internal/host/task"
 )
@@ -15,12 +21,16 @@ const firstToken = "first"
 
 // Greet says where to look and what to do next. With show, at the first start, it
 // makes a token that may do everything and shows it once: w is read by a person, and
-// by nobody later, as a log is.
+// by nobody later, as a log is. With an audit of earlier runs it is no first start.
 func (s *Server) Greet(ctx context.Context, w io.Writer, show bool) error {
 	page := s.URL()
 	var b strings.Builder
 	fmt.Fprintf(&b, "assent runs at %s\n", page)
-	if show && len(s.tokens.List()) == 0 {
+	none, before := len(s.tokens.List()) == 0, s.ranBefore()
+	if none && before {
+		s.log.Error("there is no token although this data folder was used before: were all deleted, or is its store damaged? make one: assent token create", "data", s.config.Data)
+	}
+	if show && none && !before {
 		secret, _, err := s.tokens.Create(ctx, firstToken, []string{string(dispatch.ScopeView), string(dispatch.ScopeOperate), string(dispatch.ScopeAnswer)}, nil)
 		if err != nil {
 			return err
@@ -33,6 +43,21 @@ func (s *Server) Greet(ctx context.Context, w io.Writer, show bool) error {
 		"Other MCP clients: %smcp, with a token. Metrics: %smetrics. Data: %s\nCtrl-C ends it.\n", page, page, s.config.Data)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// ranBefore says whether the audit holds something of an earlier run.
+func (s *Server) ranBefore() bool {
+	f, err := os.Open(s.auditFile)
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	defer func() { _ = f.Close() }()
+	first, err := bufio.NewReader(f).ReadBytes('\n')
+	if errors.Is(err, io.EOF) && len(first) == 0 {
+		return false
+	}
+	r, err := audit.Parse(bytes.TrimSuffix(first, []byte("\n")))
+	return err != nil || r.Run != s.run
 }
 
 // Begin starts a task for the host itself.

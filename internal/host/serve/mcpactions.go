@@ -32,7 +32,7 @@ func (s *Server) internalActions() []dispatch.Action {
 		action(mcptools.ActionListTasks, "Lists the tasks that the caller reaches.", dispatch.ScopeView, s.mcpList),
 		action(mcptools.ActionGetTask, "Returns a task that the caller reaches.", dispatch.ScopeView, func(_ context.Context, o dispatch.Origin, in mcptools.TaskID) (any, error) {
 			t, err := s.tasks.Get(actor(o), task.ID(in.Task))
-			return modelOf(t), err
+			return modelOf(s.hideParent(actor(o), t)), err
 		}),
 		action(mcptools.ActionStopTask, "Ends a task: of another task its direct parent alone.", dispatch.ScopeOperate, func(ctx context.Context, o dispatch.Origin, in mcptools.TaskID) (any, error) {
 			outcome, err := s.tasks.Stop(ctx, actor(o), task.ID(in.Task))
@@ -75,7 +75,7 @@ func (s *Server) mcpList(_ context.Context, o dispatch.Origin, _ mcptools.Nothin
 	tasks, err := s.tasks.List(actor(o))
 	list := []modelTask{}
 	for _, t := range tasks {
-		list = append(list, modelOf(t))
+		list = append(list, modelOf(s.hideParent(actor(o), t)))
 	}
 	return map[string]any{"tasks": list}, err
 }
@@ -86,7 +86,7 @@ func (s *Server) mcpMessage(ctx context.Context, o dispatch.Origin, in mcptools.
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.tasks.Message(ctx, actor(o), before.ID, in.Text); err != nil {
+	if _, err := s.message(ctx, o, before.ID, in.Text); err != nil {
 		return nil, err
 	}
 	delivered := "at once"

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/kandev/assent/dialects"
 	"github.com/kandev/assent/internal/host/audit"
@@ -130,6 +129,7 @@ func (s *Server) open(ctx context.Context, o *Options) (err error) {
 	if s.tasks, err = task.New(ctx, o.State, task.Options{Runner: s.runner, Logger: s.log}); err != nil {
 		return err
 	}
+	s.ready.state = o.State
 	if s.ready.bucket, err = o.State.Bucket(ctx, "tokens"); err != nil {
 		return err
 	}
@@ -270,34 +270,6 @@ func (s *Server) drain(ctx context.Context) error {
 	s.background.Wait()
 	s.hook.close()
 	return errors.Join(errs...)
-}
-
-// readiness asks the store whether it answers, at most once a second.
-type readiness struct {
-	bucket *state.Bucket
-
-	mu    sync.Mutex
-	asked time.Time
-	err   error
-}
-
-// errNotReady holds nothing of what is wrong: everybody may ask.
-var errNotReady = errors.New("the store does not answer")
-
-func (r *readiness) check() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if time.Since(r.asked) < time.Second {
-		return r.err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-	defer cancel()
-	_, err := r.bucket.Get(ctx, firstToken)
-	r.asked, r.err = time.Now(), nil
-	if err != nil && !errors.Is(err, state.ErrNotFound) {
-		r.err = errNotReady
-	}
-	return r.err
 }
 
 // AuditFile is where the audit of a data folder is.

@@ -51,12 +51,12 @@ func (s *Server) taskActions() []dispatch.Action {
 			return map[string]any{"tasks": tasks}, err
 		}),
 		action("task.get", "Returns one task.", dispatch.ScopeView, func(_ context.Context, o dispatch.Origin, in taskPayload) (any, error) {
-			return s.oneTask(s.tasks.Get(actor(o), in.Task))
+			return s.oneTask(o)(s.tasks.Get(actor(o), in.Task))
 		}),
 		action("task.start", "Makes a task and, with a prompt, begins it. Returns the task.", dispatch.ScopeOperate, s.startTask),
 		action("task.prompt", "Tells the agent of a task something: at once, or when its turn is over. Returns the task.", dispatch.ScopeOperate,
 			func(ctx context.Context, o dispatch.Origin, in promptPayload) (any, error) {
-				return s.oneTask(s.tasks.Message(ctx, actor(o), in.Task, in.Text))
+				return s.oneTask(o)(s.message(ctx, o, in.Task, in.Text))
 			}),
 		action("task.cancel", "Cancels the turn of a task: stopped, or not_running.", dispatch.ScopeOperate, func(ctx context.Context, o dispatch.Origin, in taskPayload) (any, error) {
 			outcome, err := s.tasks.Interrupt(ctx, actor(o), in.Task)
@@ -134,17 +134,28 @@ func (s *Server) taskViews(who task.Actor, watched task.ID) ([]taskView, error) 
 	views := []taskView{}
 	for _, t := range tasks {
 		if watched == "" || visible(t.ID) {
-			views = append(views, viewTask(t, s.runner.note(t.ID)))
+			views = append(views, viewTask(s.hideParent(who, t), s.runner.note(t.ID)))
 		}
 	}
 	return views, nil
 }
 
-func (s *Server) oneTask(t task.Task, err error) (any, error) {
-	if err != nil {
-		return nil, err
+// oneTask makes the view of a task for somebody.
+func (s *Server) oneTask(o dispatch.Origin) func(task.Task, error) (any, error) {
+	return func(t task.Task, err error) (any, error) {
+		if err != nil {
+			return nil, err
+		}
+		return viewTask(s.hideParent(actor(o), t), s.runner.note(t.ID)), nil
 	}
-	return viewTask(t, s.runner.note(t.ID)), nil
+}
+
+// hideParent takes the id of its parent from a task for somebody who does not see that.
+func (s *Server) hideParent(who task.Actor, t task.Task) task.Task {
+	if !s.reached(who)(t.Parent) {
+		t.Parent = ""
+	}
+	return t
 }
 
 // startTask makes a task for a person.
@@ -155,17 +166,13 @@ func (s *Server) startTask(ctx context.Context, o dispatch.Origin, in startPaylo
 			return nil, &dispatch.Error{Code: dispatch.CodeInvalidPayload, Message: "the directory is no absolute path of a folder that is there"}
 		}
 	}
-	return s.oneTask(s.create(ctx, o, spec))
+	return s.oneTask(o)(s.create(ctx, o, spec))
 }
-
-// errMoreThanOwn keeps an agent that is asked about from making one that is not.
-var errMoreThanOwn = &dispatch.Error{Code: dispatch.CodeForbidden, Message: "that agent has blanket approval and yours does not: choose another one"}
 
 // create makes a task whose agent is known: the named one, that of its parent, or the
 // default.
 func (s *Server) create(ctx context.Context, o dispatch.Origin, spec task.Spec) (task.Task, error) {
-	id, isTask := o.Identity()
-	if isTask {
+	if id, isTask := o.Identity(); isTask {
 		spec.Parent = task.ID(id.Task)
 	}
 	var parent task.Task
@@ -182,8 +189,8 @@ func (s *Server) create(ctx context.Context, o dispatch.Origin, spec task.Spec) 
 	if !known {
 		return task.Task{}, errNoAgent
 	}
-	if _, own, _ := s.config.agent(parent.Agent); isTask && agent.AutoApprove && !own.AutoApprove {
-		return task.Task{}, errMoreThanOwn
+	if err := mayTell(o, agent, s.agentOf(spec.Parent)); err != nil {
+		return task.Task{}, err
 	}
 	spec.Agent, spec.Directory = name, cmp.Or(spec.Directory, parent.Directory, agent.Directory)
 	if spec.Prompt != "" && s.runner.draining() {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/kandev/assent/internal/display"
+	"github.com/kandev/assent/internal/host/dispatch"
 	"github.com/kandev/assent/internal/host/gateway"
 	"github.com/kandev/assent/internal/host/nets"
 	"github.com/kandev/assent/internal/host/process"
@@ -103,7 +104,12 @@ func (w watcher) Unasked(_ context.Context, u process.Unasked) {
 // publish tells the people who may see a task. What cannot be written is a mistake
 // of ours.
 func (s *Server) publish(name string, of task.ID, payload any) {
-	if err := s.gateway.Publish(gateway.Event{Name: name, Task: string(of), Payload: payload}); err != nil {
+	s.publishOnly(name, of, payload, nil)
+}
+
+// publishOnly tells some of the people who may see a task; only is nil for all.
+func (s *Server) publishOnly(name string, of task.ID, payload any, only func(dispatch.Person) bool) {
+	if err := s.gateway.Publish(gateway.Event{Name: name, Task: string(of), Payload: payload, Only: only}); err != nil {
 		s.log.Error("an event could not be published", "event", name, "error", err)
 	}
 }
@@ -141,7 +147,18 @@ type byView struct {
 }
 
 func (s *Server) publishTask(t task.Task) {
-	s.publish("task.changed", t.ID, map[string]any{"task": viewTask(t, s.runner.note(t.ID))})
+	changed := func(t task.Task, only func(dispatch.Person) bool) {
+		s.publishOnly("task.changed", t.ID, map[string]any{"task": viewTask(t, s.runner.note(t.ID))}, only)
+	}
+	if t.Parent == "" {
+		changed(t, nil)
+		return
+	}
+	sees := func(p dispatch.Person) bool { return s.reached(task.Person(p))(t.Parent) }
+	orphan := t
+	orphan.Parent = ""
+	changed(t, sees)
+	changed(orphan, func(p dispatch.Person) bool { return !sees(p) })
 }
 
 // publishGone tells those who saw a task that it is forgotten, and forgets the rest of it.

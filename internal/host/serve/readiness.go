@@ -1,0 +1,48 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/kandev/assent/internal/host/state"
+)
+
+// readiness asks the store whether it answers and can be written, at most once a second.
+type readiness struct {
+	state  *state.State
+	bucket *state.Bucket
+
+	mu    sync.Mutex
+	asked time.Time
+	err   error
+}
+
+// Errors that hold nothing of what is wrong: everybody may ask.
+var (
+	errNotReady    = errors.New("the store does not answer")
+	errNotWritable = errors.New("the store cannot be written")
+)
+
+func (r *readiness) check() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if time.Since(r.asked) >= time.Second {
+		r.err = r.ask()
+		r.asked = time.Now()
+	}
+	return r.err
+}
+
+func (r *readiness) ask() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	if r.state.Writable(ctx) != nil {
+		return errNotWritable
+	}
+	if _, err := r.bucket.Get(ctx, firstToken); err != nil && !errors.Is(err, state.ErrNotFound) {
+		return errNotReady
+	}
+	return nil
+}
