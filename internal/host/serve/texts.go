@@ -137,11 +137,11 @@ func (w *worker) completed() {
 	w.nudge()
 }
 
-// over says that the task is completed.
+// over says that the task is completed, or that the agent is to end.
 func (w *worker) over() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.limit != nil
+	return w.limit != nil || w.ctx.Err() != nil
 }
 
 // unlimit ends the limit of a worker that is over.

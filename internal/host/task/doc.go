@@ -17,7 +17,7 @@
 //     completes its own; it changes no other.
 //   - Stop and interrupt: only of direct children. A stop ends the task and what is
 //     below it, for good; it never begins a turn.
-//   - Messages: to tasks it sees, except its own.
+//   - Messages: to tasks it sees, except its own; each says whose it is.
 //   - Completion: once, when every task below has ended.
 //   - Once its task has ended it changes nothing.
 //
