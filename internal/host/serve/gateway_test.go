@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -150,7 +151,7 @@ func TestG05TheExternalServerDoesNotHaveTheTool(t *testing.T) {
 		_, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: map[string]any{"task": string(made.ID)}})
 		assert.ErrorContains(t, err, "unknown tool", name)
 	}
-	assert.Equal(t, task.Idle, r.stateOf(string(made.ID)), "it runs on")
+	assert.Eventually(t, func() bool { return r.stateOf(string(made.ID)) == task.Idle }, patience, time.Millisecond, "its turn ends, and it has not ended itself")
 	text, failed := tool(t, way.connect(t), "get_task_kandev", map[string]any{"task": string(made.ID)})
 	assert.False(t, failed, text)
 
