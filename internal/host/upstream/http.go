@@ -54,6 +54,7 @@ func (w *web) RoundTrip(r *http.Request) (*http.Response, error) {
 		ctx, cancel = context.WithTimeout(ctx, deleteTimeout)
 	}
 	r = r.Clone(ctx)
+	r.Header.Del("Referer") // after a redirect it would be the target's URL, which can hold a secret
 	if version := w.version.Load(); version != nil && r.Header.Get("Mcp-Protocol-Version") == "" {
 		r.Header.Set("Mcp-Protocol-Version", *version)
 	}
