@@ -15,14 +15,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kandev/assent/internal/host/upstream"
+	"github.com/kandev/assent/internal/need"
 )
 
 // Nothing of a program is left when the endpoint is closed, whatever it does
 // about its end: not what it has started either.
 func TestNoProgramIsLeft(t *testing.T) {
-	if _, err := exec.LookPath("sh"); err != nil {
-		t.Skip("there is no shell to play a stubborn program")
-	}
+	_, err := exec.LookPath("sh")
+	need.Of(t, "a shell", err)
 	for name, script := range map[string]string{
 		"stubborn":     `trap '' TERM; echo $$ > "$0"; exec </dev/null; while :; do sleep 1; done`,
 		"grandchild":   `sleep 1000 & echo $! > "$0"; cat > /dev/null`,
@@ -47,9 +47,8 @@ func TestNoProgramIsLeft(t *testing.T) {
 
 // A session that ends takes its program along. The one of another session goes on.
 func TestAProgramEndsWithItsSession(t *testing.T) {
-	if _, err := exec.LookPath("sh"); err != nil {
-		t.Skip("there is no shell to note the program's id")
-	}
+	_, err := exec.LookPath("sh")
+	need.Of(t, "a shell", err)
 	at, notes := serveTarget(t, "stdio").at, t.TempDir()
 	at.Command = append([]string{"sh", "-c", `echo > "$0/$$"; exec "$1"`, notes}, at.Command...)
 	b := front(t, at)
@@ -74,7 +73,7 @@ func TestAProgramEndsWithItsSession(t *testing.T) {
 	b.Revoke(gone)
 	require.Eventually(t, func() bool { return !alive(t, its) }, streamWait, streamTick)
 	require.True(t, alive(t, other))
-	_, err := call(t.Context(), cs, "echo", nil, nil)
+	_, err = call(t.Context(), cs, "echo", nil, nil)
 	require.NoError(t, err)
 }
 
