@@ -10,16 +10,17 @@ import (
 // Errors that keep blanket approval from those who may not answer offers themselves.
 var (
 	errMoreThanOwn = &dispatch.Error{Code: dispatch.CodeForbidden, Message: "that agent has blanket approval and yours does not: choose another one"}
-	errNoAnswer    = &dispatch.Error{Code: dispatch.CodeForbidden, Message: "that agent has blanket approval: a token without the scope answer may not tell it what to do"}
+	errNoAnswer    = &dispatch.Error{Code: dispatch.CodeForbidden, Message: "that agent has blanket approval: a token without the scope answer may not tell it what to do, so name another agent or use another token"}
 )
 
-// mayTell says whether somebody may have an agent with blanket approval do something:
-// who may answer offers, and who is known to a task (above) with blanket approval.
-func mayTell(o dispatch.Origin, agent, above Agent) error {
-	if !agent.AutoApprove || above.AutoApprove {
+// mayTell says whether somebody may have an agent do something. One with blanket
+// approval does it unasked, so it is told by those alone who may answer offers and by
+// agents with blanket approval of their own, whatever it works below.
+func (s *Server) mayTell(o dispatch.Origin, agent Agent) error {
+	if !agent.AutoApprove {
 		return nil
 	}
-	if _, isTask := o.Identity(); isTask {
+	if own, isTask := o.Identity(); isTask && !s.agentOf(task.ID(own.Task)).AutoApprove {
 		return errMoreThanOwn
 	}
 	if p, ok := o.Person(); ok && !p.Scopes.Has(dispatch.ScopeAnswer) {
@@ -38,18 +39,10 @@ func (s *Server) agentOf(id task.ID) Agent {
 	return agent
 }
 
-// message tells the agent of a task something, if the caller could have made the task.
+// message tells the agent of a task something, if the caller may.
 func (s *Server) message(ctx context.Context, o dispatch.Origin, id task.ID, text string) (task.Task, error) {
 	if s.reached(actor(o))(id) { // else it is refused below
-		t, err := s.tasks.Get(task.Host{}, id)
-		if err != nil { // forgotten just now
-			return task.Task{}, err
-		}
-		above := t.Parent
-		if own, isTask := o.Identity(); isTask {
-			above = task.ID(own.Task)
-		}
-		if err := mayTell(o, s.agentOf(id), s.agentOf(above)); err != nil {
+		if err := s.mayTell(o, s.agentOf(id)); err != nil {
 			return task.Task{}, err
 		}
 	}

@@ -189,7 +189,7 @@ func (s *Server) create(ctx context.Context, o dispatch.Origin, spec task.Spec) 
 	if !known {
 		return task.Task{}, errNoAgent
 	}
-	if err := mayTell(o, agent, s.agentOf(spec.Parent)); err != nil {
+	if err := s.mayTell(o, agent); err != nil {
 		return task.Task{}, err
 	}
 	spec.Agent, spec.Directory = name, cmp.Or(spec.Directory, parent.Directory, agent.Directory)
