@@ -49,13 +49,14 @@ var Module = fx.Module("host",
 
 // closers are what has to be closed, in the order in which it was opened. fx runs no
 // hook of an application that could not be built, so its parts are closed here. Start
-// bounds the opening.
+// bounds the opening, and drain the part of the end that waits for others.
 type closers struct {
 	start context.Context
+	drain time.Duration
 	list  []func(context.Context) error
 }
 
-func newClosers() *closers { return &closers{start: context.Background()} }
+func newClosers() *closers { return &closers{start: context.Background(), drain: drainWithin} }
 
 func (c *closers) add(f func(context.Context) error) { c.list = append(c.list, f) }
 
@@ -122,26 +123,39 @@ func newServer(in serverIn) (*serve.Server, error) {
 		Logger: in.Settings.Logger, Version: in.Settings.Version,
 	})
 	if err == nil {
-		in.Closers.add(s.Drain)
+		in.Closers.add(func(ctx context.Context) error {
+			ctx, cancel := context.WithTimeout(ctx, in.Closers.drain)
+			defer cancel()
+			return s.Drain(ctx)
+		})
 	}
 	return s, err
 }
 
-// stopWithin bounds the end: of the agents, of requests that run, of the audit.
-const stopWithin = 20 * time.Second
+const (
+	// drainWithin is how long agents and requests that run may take to end.
+	drainWithin = 15 * time.Second
+	// closeWithin is what is left after that to kill agents, cut requests and write the
+	// audit: fx goes on without what it waits for, and the process would exit in the
+	// midst of it. Both together are less than TimeoutStopSec in docs/assent.service.
+	closeWithin = 13 * time.Second
+)
 
 // Run runs the daemon until ctx ends, and then drains it. Demo, if it is not empty, is
 // what the configured agent is told first.
 func Run(ctx context.Context, s Settings, out io.Writer, demo string) error {
+	return run(ctx, &closers{start: ctx, drain: drainWithin}, s, out, demo)
+}
+
+func run(ctx context.Context, c *closers, s Settings, out io.Writer, demo string) error {
 	var server *serve.Server
-	c := &closers{start: ctx}
-	app := fx.New(Module, fx.Supply(s), fx.Replace(c), fx.NopLogger, fx.StopTimeout(stopWithin+time.Second), fx.Populate(&server))
+	app := fx.New(Module, fx.Supply(s), fx.Replace(c), fx.NopLogger, fx.Populate(&server))
 	if err := app.Err(); err != nil {
 		err = dig.RootCause(err) // without what the container did meanwhile
 		if ctx.Err() != nil {
 			err = nil // it was to end before it had begun
 		}
-		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.drain+closeWithin)
 		defer cancel()
 		return errors.Join(err, c.close(bounded))
 	}
@@ -155,7 +169,7 @@ func Run(ctx context.Context, s Settings, out io.Writer, demo string) error {
 	if ctx.Err() != nil { // it was to end, perhaps before it had begun
 		err = nil
 	}
-	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.drain+closeWithin)
 	defer cancel()
 	return errors.Join(err, app.Stop(bounded))
 }
