@@ -121,9 +121,10 @@ func (c *client) read() {
 			close(c.gone)
 			return
 		}
+		allowed := c.g.requests.allow(c.person.Name) // whatever becomes of the message
 		if failure != nil {
 			c.answer((&request{}).reply(nil, failure))
-		} else if !c.take(raw) {
+		} else if !c.take(raw, allowed) {
 			return
 		}
 	}
@@ -156,15 +157,16 @@ func (c *client) message(ctx context.Context, most int) ([]byte, *dispatch.Error
 	return raw, nil, nil
 }
 
-// take answers one message, and says whether its caller reads on.
-func (c *client) take(raw []byte) bool {
+// take answers one message, which its token's rate allows or not, and says whether its
+// caller reads on.
+func (c *client) take(raw []byte, allowed bool) bool {
 	r, failure := readRequest(raw)
 	switch {
 	case failure != nil:
 	case dispatch.Internal(r.name):
 		failure = dispatch.RawInternal()
 		c.g.refusals.log("internal_action_of_raw_client")
-	case !c.g.requests.allow(c.person.Name):
+	case !allowed:
 		failure = &dispatch.Error{Code: dispatch.CodeRateLimited, Message: "this token sends too many requests"}
 	default:
 		select {
