@@ -14,6 +14,13 @@ type knownOffer struct {
 	task     task.ID
 	agent    string
 	trace    pipeline.Trace
+	over     *offerOver
+}
+
+// offerOver is told when an offer is over: its record has been appended to the audit.
+type offerOver struct {
+	done chan struct{} // closed then
+	sent bool          // the answer is on its way to the agent; set before
 }
 
 // rememberedOffers is how many ended offers are known by their ids, so that a late

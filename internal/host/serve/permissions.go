@@ -45,11 +45,11 @@ func (s *Server) permissionActions() []dispatch.Action {
 		action("permission.list", "Lists the open offers, oldest first, redacted.", dispatch.ScopeView, s.listOffers),
 		action("permission.detail", "Returns what a person has to see of an open offer to judge it: arguments and changes.", dispatch.ScopeAnswer,
 			func(_ context.Context, o dispatch.Origin, in offerPayload) (any, error) {
-				key, err := s.keyOf(o, in)
+				known, err := s.known(o, in.Request)
 				if err != nil {
 					return nil, err
 				}
-				d, err := s.store.Detail(key)
+				d, err := s.store.Detail(known.key(in))
 				return viewDetail(d), err
 			}),
 		action("permission.resolve", "Answers an offer. The first answer counts: errors such as already_resolved, expired and withdrawn say why another one came too late.",
@@ -101,13 +101,18 @@ func (s *Server) openOffers(visible func(task.ID) bool) []offerView {
 	}
 }
 
-// keyOf finds an offer of a task that somebody reaches. Any other one does not exist.
-func (s *Server) keyOf(o dispatch.Origin, in offerPayload) (pending.Key, error) {
-	known, ok := s.offers.find(in.Request)
+// known finds an offer of a task that somebody reaches. Any other one does not exist.
+func (s *Server) known(o dispatch.Origin, request pending.RequestID) (knownOffer, error) {
+	known, ok := s.offers.find(request)
 	if !ok || !s.reached(actor(o))(known.task) {
-		return pending.Key{}, pending.ErrNotFound
+		return knownOffer{}, pending.ErrNotFound
 	}
-	return pending.Key{Instance: known.instance, Session: in.Session, Request: in.Request}, nil
+	return known, nil
+}
+
+// key is that of an offer in the store.
+func (k knownOffer) key(in offerPayload) pending.Key {
+	return pending.Key{Instance: k.instance, Session: in.Session, Request: in.Request}
 }
 
 // resolve answers an offer for a person. Its record is in the audit file before the
@@ -121,24 +126,24 @@ func (s *Server) resolve(ctx context.Context, o dispatch.Origin, in offerPayload
 	if err != nil {
 		return nil, err
 	}
-	key, err := s.keyOf(o, in)
+	known, err := s.known(o, in.Request)
 	if err != nil {
 		return nil, err
 	}
-	err = s.store.Resolve(key, answer, pending.Responder{Name: person.Name, Surface: person.Surface})
+	err = s.store.Resolve(known.key(in), answer, pending.Responder{Name: person.Name, Surface: person.Surface})
 	given := pending.Error{}
 	already := errors.As(err, &given) && given.Same
 	if err != nil && !already {
 		return nil, err
 	}
-	if err := s.flushAudit(ctx); err != nil {
+	if err := s.recorded(ctx, known.over); err != nil {
 		return nil, err
 	}
 	return answeredResult{Answered: true, Already: already}, nil
 }
 
-// flushWithin is how long an answer waits for its record: the agent has it already.
-const flushWithin = 2 * time.Second
+// recordWithin is how long an answer waits for its record: the agent has it already.
+const recordWithin = 2 * time.Second
 
 // errNotRecorded says that the agent has the answer and the audit file has not.
 var errNotRecorded = &dispatch.Error{
@@ -146,9 +151,20 @@ var errNotRecorded = &dispatch.Error{
 	Message: "the answer was given, but its audit record is not written yet: send the same answer again to learn when it is",
 }
 
-func (s *Server) flushAudit(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, flushWithin)
+// recorded waits until the record of an answer is appended and written. An answer that
+// did not reach its agent is stale, whoever gave it.
+func (s *Server) recorded(ctx context.Context, over *offerOver) error {
+	ctx, cancel := context.WithTimeout(ctx, recordWithin)
 	defer cancel()
+	select {
+	case <-over.done:
+	case <-ctx.Done():
+		s.log.Warn("an answer was given before the offer was told to everybody")
+		return errNotRecorded
+	}
+	if !over.sent {
+		return pending.Error{Code: pending.CodeStale, Reason: pending.ReasonNotDelivered}
+	}
 	if err := s.audit.Flush(ctx); err != nil {
 		s.log.Warn("an answer was given before its audit record was written", "error", err)
 		return errNotRecorded

@@ -49,7 +49,9 @@ func (w watcher) Decided(_ context.Context, d process.Decided) {
 		return
 	}
 	if d.Result.Decision.Verdict == pipeline.Pend {
-		w.s.offers.add(d.Request, knownOffer{d.Instance, worker.task.ID, worker.config.ID, d.Result.Trace})
+		w.s.offers.add(d.Request, knownOffer{
+			d.Instance, worker.task.ID, worker.config.ID, d.Result.Trace, &offerOver{done: make(chan struct{})},
+		})
 		return
 	}
 	v := viewDecision(worker.task.ID, &d)
@@ -77,6 +79,8 @@ func (w watcher) Answered(_ context.Context, a process.Answered) {
 	if !ok {
 		return
 	}
+	known.over.sent = a.Sent
+	close(known.over.done)
 	w.s.offers.end(a.Outcome.Key.Request)
 	w.s.publish("offer.closed", known.task, viewClosed(&a.Outcome))
 }
