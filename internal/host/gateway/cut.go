@@ -1,6 +1,11 @@
 package gateway
 
-import "context"
+import (
+	"context"
+	"net"
+	"net/http"
+	"time"
+)
 
 // cut ends a request of MCP whose token is deleted.
 type cut struct {
@@ -9,18 +14,33 @@ type cut struct {
 }
 
 // cuttable is a context that [Gateway.DropToken] ends, for a request of a token, until
-// done is called.
-func (g *Gateway) cuttable(ctx context.Context, name string) (_ context.Context, done func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	c := &cut{name, cancel}
+// done is called. A stream is closed with it, whether its handler comes to an end or not.
+func (g *Gateway) cuttable(w http.ResponseWriter, r *http.Request, name string) (_ context.Context, done func()) {
+	ctx, cancel := context.WithCancel(r.Context())
+	dropped, drop := context.WithCancel(context.Background())
+	keep := func() bool { return true }
+	if r.Method == http.MethodGet {
+		keep = context.AfterFunc(dropped, func() { closeStream(w, r) })
+	}
+	c := &cut{name, func() { cancel(); drop() }}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.cuts[c] = true
 	return ctx, func() {
-		cancel()
+		keep()
+		c.end()
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		delete(g.cuts, c)
+	}
+}
+
+// closeStream closes what a stream is sent over. Of HTTP/2 that is the stream alone,
+// which the deadline resets: the connection can be of others too.
+func closeStream(w http.ResponseWriter, r *http.Request) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Unix(1, 0))
+	if socket, ok := r.Context().Value(socketKey{}).(net.Conn); ok && r.ProtoMajor == 1 {
+		_ = socket.Close()
 	}
 }
 

@@ -143,7 +143,8 @@ func (g *Gateway) refuse(w http.ResponseWriter, why string, status int) {
 func (g *Gateway) Publish(e Event) error { return g.hub.publish(e) }
 
 // DropToken ends the connections of a token, which was deleted. Its requests are
-// cancelled and no other is taken in, whether its clients read or not.
+// cancelled, its streams are closed and no other is taken in, whether its clients read
+// or not.
 func (g *Gateway) DropToken(name string) {
 	g.endClients(websocket.StatusPolicyViolation, "the token is deleted", func(c *client) bool { return c.person.Name == name })
 	g.cutOff(name)

@@ -134,7 +134,7 @@ func (g *Gateway) serveMCP(w http.ResponseWriter, r *http.Request, p dispatch.Pe
 		}
 		defer g.endStream(p.Name)
 	}
-	ctx, done := g.cuttable(r.Context(), p.Name)
+	ctx, done := g.cuttable(w, r, p.Name)
 	defer done()
 	p, why := g.identify(bearer(r.Header), r.RemoteAddr, p.Surface)
 	if why != "" {

@@ -69,7 +69,7 @@ func (e *External) of(person dispatch.Person) *personal {
 	}
 	p = &personal{person: person}
 	p.ctx, p.end = context.WithCancel(context.Background())
-	server := e.server(person)
+	server := e.server(p.ctx, person)
 	get := func(*http.Request) *mcp.Server { return server }
 	p.streamable = mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{Stateless: true, DisableLocalhostProtection: true})
 	p.sse = mcp.NewSSEHandler(get, &mcp.SSEOptions{DisableLocalhostProtection: true})
@@ -80,8 +80,10 @@ func (e *External) of(person dispatch.Person) *personal {
 	return p
 }
 
-// server makes the MCP server of a token: which tools it has is what the token may.
-func (e *External) server(person dispatch.Person) *mcp.Server {
+// server makes the MCP server of a token: which tools it has is what the token may. Its
+// calls end with the token's life: those of SSE do not end with the request that they
+// came by.
+func (e *External) server(life context.Context, person dispatch.Person) *mcp.Server {
 	list := tasks(true)
 	if person.Scopes.Has(dispatch.ScopeAnswer) {
 		list = append(list, permissions()...)
@@ -90,6 +92,12 @@ func (e *External) server(person dispatch.Person) *mcp.Server {
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
 	add(server, list, func(ctx context.Context, action string, payload jsontext.Value) (jsontext.Value, error) {
+		if life.Err() != nil {
+			return nil, errTokenGone
+		}
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(life, cancel)()
 		result, err := e.Dispatcher.Dispatch(ctx, dispatch.FromExternalMCP(person), action, payload)
 		if err != nil {
 			return nil, err
@@ -98,6 +106,9 @@ func (e *External) server(person dispatch.Person) *mcp.Server {
 	})
 	return server
 }
+
+// errTokenGone is for a call whose token was deleted after it came.
+var errTokenGone = &dispatch.Error{Code: dispatch.CodeForbidden, Message: "the token is deleted"}
 
 // add registers tools.
 func add(server *mcp.Server, list []tool, call Caller) {

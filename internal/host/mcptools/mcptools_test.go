@@ -192,6 +192,12 @@ func outside(t *testing.T, people map[string]dispatch.Person) (*External, string
 			},
 		}))
 	}
+	return serveExternal(t, d, people)
+}
+
+// serveExternal serves the tools of a dispatcher to tokens that are names.
+func serveExternal(t *testing.T, d *dispatch.Dispatcher, people map[string]dispatch.Person) (*External, string) {
+	t.Helper()
 	e := &External{Dispatcher: d, Version: "test", PersonOf: func(ctx context.Context) (dispatch.Person, bool) {
 		p, ok := people[ctx.Value(personKey{}).(string)]
 		return p, ok
@@ -251,4 +257,43 @@ func TestSchemasAreClosed(t *testing.T) {
 		assert.NoError(t, d.Register(a))
 	}
 	assert.Contains(t, Schema[NewTaskAnywhere]().Properties, "title", "the embedded payload is a part of it")
+}
+
+// A call that came over SSE ends with its token, although the request that brought it
+// is over. Another token's goes on.
+func TestExternalCallOfADeletedToken(t *testing.T) {
+	view := dispatch.Scopes{dispatch.ScopeView}
+	d := dispatch.New(nil)
+	begun, goOn := make(chan string), make(chan struct{})
+	require.NoError(t, d.Register(dispatch.Action{
+		Name: ActionListTasks, Doc: "Waits.", Schema: Schema[Nothing](), Internal: true, Scope: dispatch.ScopeView,
+		Handler: func(ctx context.Context, o dispatch.Origin, _ jsontext.Value) (any, error) {
+			p, _ := o.Person()
+			begun <- p.Name
+			select {
+			case <-ctx.Done():
+				begun <- "cancelled " + p.Name
+				return nil, ctx.Err()
+			case <-goOn:
+				return map[string]string{"who": p.Name}, nil
+			}
+		},
+	}))
+	e, url := serveExternal(t, d, map[string]dispatch.Person{"desk": {Name: "desk", Scopes: view}, "wall": {Name: "wall", Scopes: view}})
+	answers := map[string]chan *mcp.CallToolResult{}
+	for _, name := range []string{"desk", "wall"} {
+		s, answer := connect(t, url+"/mcp/sse", "Bearer "+name, nil), make(chan *mcp.CallToolResult, 1)
+		answers[name] = answer
+		go func() {
+			r, _ := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "list_tasks_kandev"})
+			answer <- r
+		}()
+		assert.Equal(t, name, <-begun)
+	}
+	e.Drop("desk")
+	assert.Equal(t, "cancelled desk", <-begun)
+	close(goOn)
+	r := <-answers["wall"]
+	require.NotNil(t, r)
+	assert.JSONEq(t, `{"who":"wall"}`, text(t, r))
 }
