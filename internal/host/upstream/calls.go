@@ -10,6 +10,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
+// callKey is for the id of the call that a request of the transport carries.
+type callKey struct{}
+
 // register makes an id and a place for its answer.
 func (p *peer) register() (jsonrpc.ID, chan reply, error) {
 	p.mu.Lock()
@@ -39,14 +42,14 @@ func (p *peer) call(ctx context.Context, method string, params any) (json.RawMes
 	}
 	// The request ends with the connection, and a while after the call: some
 	// transports read the answer for as long as the request's context lives.
-	sending, stop := context.WithCancel(p.ctx)
+	sending, stop := context.WithCancel(context.WithValue(p.ctx, callKey{}, id))
 	defer func() { time.AfterFunc(cancelGrace, stop) }()
 	sent := make(chan error, 1)
 	begun := p.run(func() {
 		err := p.conn.Write(sending, &jsonrpc.Request{ID: id, Method: method, Params: raw})
 		sent <- err
 		if err != nil {
-			p.deliver(id, reply{err: err})
+			p.notSent(id, err)
 		}
 	})
 	if !begun {
@@ -89,11 +92,23 @@ func (p *peer) cause(id jsonrpc.ID, err error, sent <-chan error) error {
 	return err
 }
 
+// notSent lets a call fail.
+func (p *peer) notSent(id jsonrpc.ID, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if w := p.waiting[id]; w != nil {
+		p.forget(id)
+		w <- reply{err: err}
+	}
+}
+
 // abandon forgets a call that nobody waits for, and tells the target.
 func (p *peer) abandon(id jsonrpc.ID) {
 	p.mu.Lock()
 	_, open := p.waiting[id]
-	delete(p.waiting, id)
+	if open {
+		p.forget(id)
+	}
 	p.mu.Unlock()
 	if open {
 		p.farewell(id)

@@ -29,6 +29,10 @@ type Failure struct {
 // Error says what happened.
 func (f *Failure) Error() string { return "upstream: the target " + f.What }
 
+// strayAnswer is the failure of a call when the target gave an answer that belongs to no
+// call, or not to the one that it answers.
+var strayAnswer = &Failure{What: "answered with an id that is not the request's"}
+
 // CodeRejected is the code by which the SDK's transports mark an error of their
 // own. It is no answer of the target.
 const CodeRejected = -32005
@@ -50,6 +54,9 @@ func failure(err error, status int) error {
 	}
 	if known := (*Failure)(nil); errors.As(err, &known) {
 		return known
+	}
+	if wire := (*jsonrpc.Error)(nil); errors.As(err, &wire) && wire.Code == CodeRejected && wire.Message == strayAnswer.What {
+		return strayAnswer // as [answering] writes it
 	}
 	if errors.Is(err, mcp.ErrSessionMissing) {
 		return &Failure{What: "has ended the session", SessionGone: true}

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -8,6 +9,8 @@ import (
 	"net/url"
 	"sync/atomic"
 	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
 const (
@@ -78,6 +81,9 @@ func (w *web) RoundTrip(r *http.Request) (*http.Response, error) {
 	if mediaType(res.Header) != eventStream {
 		res.Body = &bounded{res.Body, w.max, func() { w.status.Store(statusTooLarge) }}
 	}
+	if id, ok := ctx.Value(callKey{}).(jsonrpc.ID); ok && res.StatusCode < http.StatusMultipleChoices && mediaType(res.Header) == "application/json" {
+		res.Body = &answering{ReadCloser: res.Body, id: id}
+	}
 	res.Body = &cancelling{res.Body, cancel}
 	return res, nil
 }
@@ -101,6 +107,40 @@ func (b *bounded) Read(p []byte) (int, error) {
 		return 0, errTooLong
 	}
 	return n, err
+}
+
+// answering is a JSON body that has to answer a call. In the place of one that does not
+// it is an error with the call's id: the SDK would hand it on, and the call would wait
+// for ever. (A stream that ends without the answer ends the call with an error.)
+type answering struct {
+	io.ReadCloser
+	id      jsonrpc.ID
+	checked *bytes.Reader
+}
+
+func (a *answering) Read(p []byte) (int, error) {
+	if a.checked == nil {
+		body, err := io.ReadAll(a.ReadCloser)
+		if err == nil && !answers(body, a.id) {
+			body, err = jsonrpc.EncodeMessage(&jsonrpc.Response{ID: a.id, Error: &jsonrpc.Error{Code: CodeRejected, Message: strayAnswer.What}})
+		}
+		if err != nil {
+			return 0, err
+		}
+		a.checked = bytes.NewReader(body)
+	}
+	return a.checked.Read(p)
+}
+
+// answers says whether a body answers the call. Of one that is no message the SDK
+// says that.
+func answers(body []byte, id jsonrpc.ID) bool {
+	m, err := jsonrpc.DecodeMessage(body)
+	if err != nil {
+		return true
+	}
+	answer, ok := m.(*jsonrpc.Response)
+	return ok && answer.ID == id
 }
 
 // cancelling ends its context when it is closed.

@@ -3,6 +3,7 @@ package upstream
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -53,7 +54,8 @@ func startProgram(t Target, o Options) (mcp.Connection, error) {
 }
 
 // Read implements [mcp.Connection]. A line that is no message is noise, as a
-// banner or a forgotten print, and passed over.
+// banner or a forgotten print, and passed over, unless it is an answer but for its id:
+// that one is an answer without an id.
 func (p *program) Read(context.Context) (jsonrpc.Message, error) {
 	for {
 		line, err := readLine(p.lines, p.max)
@@ -66,7 +68,16 @@ func (p *program) Read(context.Context) (jsonrpc.Message, error) {
 		if message, err := jsonrpc.DecodeMessage(line); err == nil {
 			return message, nil
 		}
+		if isAnswer(line) {
+			return &jsonrpc.Response{}, nil
+		}
 	}
+}
+
+// isAnswer says whether a line is an answer of JSON-RPC, whatever its id.
+func isAnswer(line []byte) bool {
+	var m map[string]json.RawMessage
+	return json.Unmarshal(line, &m) == nil && m["jsonrpc"] != nil && m["method"] == nil && (m["result"] != nil || m["error"] != nil)
 }
 
 // Write implements [mcp.Connection].

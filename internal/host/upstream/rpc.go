@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -32,6 +33,7 @@ type peer struct {
 	closing bool
 	last    int64
 	waiting map[jsonrpc.ID]chan reply
+	gone    []jsonrpc.ID                      // calls that were given up, the last ones
 	served  map[jsonrpc.ID]context.CancelFunc // requests of the target that run
 	err     error                             // why the connection ended
 }
@@ -191,13 +193,35 @@ func (p *peer) refuse(id jsonrpc.ID) {
 	}})
 }
 
+// deliver hands an answer to the call that waits for it. One that nobody waits for is
+// late, or somebody's answer under a wrong id: then nobody knows whose, and whoever
+// waits would do so for ever.
 func (p *peer) deliver(id jsonrpc.ID, r reply) {
 	p.mu.Lock()
-	w := p.waiting[id]
-	delete(p.waiting, id)
-	p.mu.Unlock()
-	if w != nil {
+	defer p.mu.Unlock()
+	if w := p.waiting[id]; w != nil {
+		delete(p.waiting, id)
 		w <- r
+		return
+	}
+	if slices.Contains(p.gone, id) {
+		return
+	}
+	for id, w := range p.waiting {
+		p.forget(id)
+		w <- reply{err: strayAnswer}
+	}
+}
+
+// maxGone is how many calls that were given up are remembered, for their late answers.
+const maxGone = 1024
+
+// forget takes a call from those that wait for an answer; its own is late from now on.
+// The caller holds p.mu.
+func (p *peer) forget(id jsonrpc.ID) {
+	delete(p.waiting, id)
+	if p.gone = append(p.gone, id); len(p.gone) > maxGone {
+		p.gone = p.gone[1:]
 	}
 }
 
