@@ -16,6 +16,7 @@ export class TaskNode {
     this.state = el("span", { class: "state" });
     this.meta = el("p", { class: "meta" });
     this.instances = el("ul", { class: "instances" });
+    this.alive = false; // an agent of it has not ended, whatever its own state
     this.spoken = []; // { text, from }
     this.words = el("pre", { tabindex: "0", "aria-label": "What the agent says", hidden: true });
     this.problem = el("p", { class: "problem" });
@@ -47,10 +48,16 @@ export class TaskNode {
     if (task.summary) this.meta.append(el("br"), said(task.summary));
     if (task.note) this.meta.append(el("br"), el("b", {}, task.note));
     show(this.controls, this.hooks.mayOperate());
-    const ended = over.includes(task.state);
+    this.offer();
+  }
+
+  // offer shows what may be done now. An agent is stopped that outlives its task, too.
+  offer() {
+    const ended = over.includes(this.task.state);
+    const outlived = ended && this.alive;
     show(this.prompt, !ended);
-    show(this.cancel, task.state === "running" || task.state === "waiting");
-    show(this.stop, !ended);
+    show(this.cancel, outlived || this.task.state === "running" || this.task.state === "waiting");
+    show(this.stop, outlived || !ended);
     show(this.child, !ended);
   }
 
@@ -62,6 +69,8 @@ export class TaskNode {
       if (instance.error) line.append(el("br"), said(instance.error));
       return line;
     }));
+    this.alive = instances.some((instance) => instance.state !== "ended");
+    this.offer();
   }
 
   // say adds to what the agent said, or the host about it.

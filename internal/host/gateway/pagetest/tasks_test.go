@@ -54,6 +54,32 @@ func TestATaskIsStartedPromptedAndStopped(t *testing.T) {
 	w.until(`document.activeElement.name === "title"`)
 }
 
+// A task that has ended is stopped as long as its agent goes on, and not after that.
+func TestAnAgentThatOutlivesItsTask(t *testing.T) {
+	for _, state := range []string{"completed", "stopped"} {
+		t.Run(state, func(t *testing.T) {
+			s := begin(t)
+			w := s.enter("s3cret")
+			s.tell("task.changed", map[string]any{"task": task{ID: "t1", Title: "Mend the build", State: state}})
+			w.shows("#tasks .state", state)
+			w.click("#tasks summary")
+			buttons := func() string {
+				return eval[string](w, `[...document.querySelectorAll("#tasks .controls button")].filter((b) => b.checkVisibility()).map((b) => b.textContent).join()`)
+			}
+			assert.Equal(t, "Cancel the turn,Stop", buttons())
+			w.rest("#tasks .controls")
+			for _, button := range [][2]string{{"Cancel the turn", "The turn is cancelled"}, {"Stop", "Stopped"}} {
+				w.run(`[...document.querySelectorAll("#tasks .controls > button")].find((b) => b.textContent === "` + button[0] + `").click()`)
+				w.shows("#live", button[1])
+			}
+			assert.Equal(t, []string{"task.cancel t1", "task.stop t1"}, s.requests())
+			s.tell("instance.changed", map[string]any{"instance": instance{ID: "i1", Task: "t1", Agent: "claude-acp", AgentName: "claude", State: "ended", Automatic: true}})
+			w.shows("#tasks .instances", "claude: has ended")
+			assert.Empty(t, buttons())
+		})
+	}
+}
+
 func TestQuestionsAreAnswered(t *testing.T) {
 	s := begin(t)
 	w := s.enter("s3cret")
