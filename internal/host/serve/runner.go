@@ -63,6 +63,7 @@ func (r *runner) Prompt(ctx context.Context, t task.Task, text string) error {
 		if taken, err := w.take(text); taken || err != nil {
 			return err
 		}
+		w.hurry()
 		select { // it ends by itself just now, and the next one takes the text
 		case <-w.done:
 		case <-ctx.Done():

@@ -75,7 +75,7 @@ func (w *worker) take(text string) (bool, error) {
 	if len(w.texts) >= maxTexts {
 		return false, errTexts
 	}
-	w.texts = append(w.texts, text)
+	w.texts, w.prompted = append(w.texts, text), true
 	w.nudge()
 	return true, nil
 }
@@ -104,7 +104,7 @@ func (w *worker) interrupt() bool {
 }
 
 // end ends the agent, whatever it does.
-func (w *worker) end() { w.stop() }
+func (w *worker) end() { w.stop(); w.hurry() }
 
 // idleSince says since when there has been nothing to do.
 func (w *worker) idleSince() (time.Time, bool) {

@@ -33,6 +33,9 @@ type worker struct {
 	done chan struct{} // nothing of it is left
 	up   chan struct{} // closed when its session is there
 
+	hurried context.Context // ends when somebody waits for the worker to be gone
+	hurry   context.CancelFunc
+
 	id       process.InstanceID // set by bound, before the process starts
 	stream   *agentstream.Local
 	instance *process.Instance // set by start
@@ -40,6 +43,7 @@ type worker struct {
 	mu       sync.Mutex
 	texts    []string
 	turn     bool        // a text is being said, or is about to be
+	prompted bool        // since the last report: it was stored then that the task runs
 	open     int         // offers
 	retiring bool        // it ends when its turn is over, and takes nothing in
 	limit    *time.Timer // ends a worker whose task is completed; nil before
@@ -59,14 +63,16 @@ func newWorker(r *runner, t task.Task, config Agent, text, resume string) *worke
 		w.tell()
 	}
 	w.ctx, w.stop = context.WithCancel(context.Background())
+	w.hurried, w.hurry = context.WithCancel(context.Background())
 	return w
 }
 
 // run is the worker's life.
 func (w *worker) run() {
 	defer close(w.done)
+	defer w.hurry()
 	reporting := make(chan struct{})
-	go func() { defer close(reporting); w.report() }()
+	go func() { defer close(reporting); w.report(w.send) }()
 	err := w.start()
 	if err == nil {
 		err = w.work()
