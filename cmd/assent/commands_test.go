@@ -31,6 +31,7 @@ const (
       provenance   continue  server_is_injected
       option       select    injected_mcp
 `
+	replayed = `offer 1: select  option/injected_mcp  tool list_tasks of kandev  option "yes" (allow_once)  call "c\x1b"  id 7` + "\n"
 	decision = `"id":7,"session":"s","tool_call":"c\u001b","verdict":"select","option":"yes","kind":"allow_once","stage":"option","reason":"injected_mcp","server":"kandev","tool":"list_tasks"`
 )
 
@@ -64,20 +65,22 @@ func TestReplayAndCheck(t *testing.T) {
 		stdout, stderr string // FILE stands for the input file's name
 	}{
 		"a recording": {[]string{"replay"}, traffic, console.ExitGood,
-			`7  select  option/injected_mcp  tool list_tasks of kandev  option "yes" (allow_once)  call "c\x1b"` + "\n", ""},
+			replayed, ""},
 		"a recording, explained": {[]string{"replay", "--explain"}, traffic, console.ExitGood,
-			`7  select  option/injected_mcp  tool list_tasks of kandev  option "yes" (allow_once)  call "c\x1b"` + "\n" + explained, ""},
-		"a recording in JSON": {[]string{"replay", "--json"}, traffic, console.ExitGood, "{" + decision + "}\n", ""},
+			replayed + explained, ""},
+		"a recording in JSON": {[]string{"replay", "--json"}, traffic, console.ExitGood, "{" + decision + `,"offer":1}` + "\n", ""},
 		"a recording in JSON, explained": {[]string{"replay", "--json", "--explain", "--auto-approve"}, traffic, console.ExitGood,
 			"{" + strings.NewReplacer(`"stage":"option"`, `"stage":"blanket"`, "injected_mcp", "blanket_approval", `"kandev"`, "null", `"list_tasks"`, "null").Replace(decision) +
-				`,"trace":[{"stage":"blanket","verdict":"select","reason":"blanket_approval"}]}` + "\n", ""},
+				`,"offer":1,"trace":[{"stage":"blanket","verdict":"select","reason":"blanket_approval"}]}` + "\n", ""},
 		"flags win over the header": {[]string{"replay", "--port", "41002"}, traffic, console.ExitGood,
-			`7  pend    pending/reserved_entry_address  tool list_tasks of kandev  call "c\x1b"` + "\n", ""},
+			`offer 1: pend    pending/reserved_entry_address  tool list_tasks of kandev  call "c\x1b"  id 7` + "\n", ""},
 		"an agent that nobody knows": {[]string{"replay", "--agent", "cladue-acp"}, traffic, console.ExitGood,
-			`7  select  option/injected_mcp  tool list_tasks of kandev  option "yes" (allow_once)  call "c\x1b"` + "\n",
+			replayed,
 			`assent: replay: no dialect knows the agent "cladue-acp" (did you mean claude-acp?): it is asked about unless its requests name the tool` + "\n"},
 		"a recording that is cut": {[]string{"replay"}, traffic[:len(traffic)-20], console.ExitUsage, "",
 			`assent: replay: FILE:4: this line is cut in the middle: expected {"dir":"agent->client"|"client->agent","frame":{…}} or "raw":"…"` + "\n"},
+		"offers are counted, whatever their ids": {[]string{"replay"}, traffic + `{"dir":"agent->client","frame":` + strings.Replace(offerFrame, `"id":7`, `"id":0`, 1) + "}\n",
+			console.ExitGood, replayed + strings.NewReplacer("offer 1", "offer 2", "id 7", "id 0").Replace(replayed), ""},
 		"no port": {[]string{"replay", "--port", "70000"}, traffic, console.ExitUsage, "", "assent: replay: --port 70000 is no port (use 1 to 65535)\n"},
 
 		"a case": {[]string{"check"}, goodCase, console.ExitGood, "1 passed, 0 failed\n", ""},

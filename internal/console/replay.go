@@ -29,8 +29,10 @@ func Replay(s Streams, runner replay.Runner, over replay.Instance, files []strin
 	s.TellUnknown("replay", runner.Dialects, over.Agent)
 	out := bufio.NewWriter(Output{s.Stdout})
 	err := eachFile(files, func(name string, in io.Reader) error {
+		offer := 0 // its number, as proxy --explain, logs and audit count
 		return runner.Recording(context.Background(), name, in, over, func(d replay.Decision) error {
-			return form.print(out, d)
+			offer++
+			return form.print(out, offer, d)
 		})
 	})
 	return cmp.Or(out.Flush(), err)
@@ -62,11 +64,11 @@ func eachFile(names []string, visit func(name string, in io.Reader) error) error
 }
 
 // print writes one decision.
-func (f Form) print(out io.Writer, d replay.Decision) error {
+func (f Form) print(out io.Writer, offer int, d replay.Decision) error {
 	if f.JSON {
-		return printJSON(out, d, f.Explain)
+		return printJSON(out, offer, d, f.Explain)
 	}
-	if _, err := fmt.Fprintln(out, decisionText(d)); err != nil || !f.Explain {
+	if _, err := fmt.Fprintln(out, decisionText(offer, d)); err != nil || !f.Explain {
 		return err
 	}
 	_, err := io.WriteString(out, indent(d.Result.Explain()))
@@ -80,11 +82,12 @@ type traceStep struct {
 	Reason  string `json:"reason"`
 }
 
-func printJSON(out io.Writer, d replay.Decision, explain bool) error {
+func printJSON(out io.Writer, offer int, d replay.Decision, explain bool) error {
 	line := struct {
 		replay.Decision `json:",inline"`
+		Offer           int         `json:"offer"`
 		Trace           []traceStep `json:"trace,omitempty"`
-	}{Decision: d}
+	}{Decision: d, Offer: offer}
 	if explain {
 		for _, s := range d.Result.Trace.Steps() {
 			line.Trace = append(line.Trace, traceStep{string(s.Stage), s.Decision.Verdict.String(), string(s.Decision.Reason)})
@@ -99,9 +102,9 @@ func printJSON(out io.Writer, d replay.Decision, explain bool) error {
 
 // decisionText is a decision in one line for people. Quoting escapes whatever an
 // agent may have put into an id.
-func decisionText(d replay.Decision) string {
+func decisionText(offer int, d replay.Decision) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %-6s  %s/%s", visible(string(d.ID)), d.Verdict, d.Stage, d.Reason)
+	fmt.Fprintf(&b, "offer %d: %-6s  %s/%s", offer, d.Verdict, d.Stage, d.Reason)
 	if d.Tool != nil {
 		fmt.Fprintf(&b, "  tool %s of %s", *d.Tool, *d.Server)
 	}
@@ -111,6 +114,7 @@ func decisionText(d replay.Decision) string {
 	if d.ToolCall != nil {
 		fmt.Fprintf(&b, "  call %s", strconv.Quote(*d.ToolCall))
 	}
+	fmt.Fprintf(&b, "  id %s", visible(string(d.ID)))
 	return b.String()
 }
 
