@@ -15,6 +15,7 @@ const (
 	refusedTries   = "too_many_unknown_tokens"
 	refusedRate    = "too_many_requests"
 	refusedClients = "too_many_connections_of_this_token"
+	refusedCalls   = "too_many_calls_of_this_token_at_once"
 )
 
 // Tries with an unknown token, of one remote address.

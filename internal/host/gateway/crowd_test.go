@@ -40,22 +40,51 @@ func TestTooManyClientsOfAToken(t *testing.T) {
 	require.Eventually(t, func() bool { return s.upgrade(t) == 101 }, 10*time.Second, time.Millisecond)
 }
 
-// Nor can it open streams of MCP without end.
-func TestTooManyStreamsOfAToken(t *testing.T) {
-	begun := make(chan struct{})
-	s := begin(t, func(o *Options) {
-		o.MCP = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if p, _ := PersonOf(r.Context()); r.Method == http.MethodGet && p.Name == "desk" {
-				begun <- struct{}{}
-				<-r.Context().Done()
+// Nor can it open streams of MCP without end, or calls.
+func TestTooManyOfATokenAtOnce(t *testing.T) {
+	const streams, calls = http.MethodGet, http.MethodPost
+	for _, test := range []struct{ method, other, says string }{{streams, calls, refusedClients}, {calls, streams, refusedCalls}} {
+		t.Run(test.method, func(t *testing.T) {
+			begun := make(chan struct{})
+			s := begin(t, func(o *Options) {
+				o.MCP = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if p, _ := PersonOf(r.Context()); r.Method == test.method && p.Name == "desk" {
+						begun <- struct{}{}
+						<-r.Context().Done()
+					}
+				})
+			})
+			leave := s.fill(t, test.method, begun)
+			ask := func(method, secret string) (int, string) {
+				answer, body := s.get(t, method, "/mcp", with("Authorization", "Bearer "+secret))
+				return answer.StatusCode, body
 			}
+			status, body := ask(test.method, "s3cret")
+			assert.Equal(t, 429, status)
+			assert.Equal(t, test.says+"\n", body)
+			status, _ = ask(test.other, "s3cret")
+			assert.Equal(t, 200, status, "the one is not counted as the other")
+			status, _ = ask(test.method, "wall")
+			assert.Equal(t, 200, status)
+			leave()
+			require.Eventually(t, func() bool {
+				s.Gateway.mu.Lock()
+				defer s.Gateway.mu.Unlock()
+				return len(s.streams) == 0 && len(s.calls) == 0
+			}, 10*time.Second, time.Millisecond)
 		})
-	})
-	ctx, leave := context.WithCancel(t.Context())
+	}
+}
+
+// fill sends as many requests of MCP with one token as it may have, each of which has
+// begun. Leave ends them.
+func (s *stand) fill(t *testing.T, method string, begun <-chan struct{}) (leave func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
 	var open sync.WaitGroup
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	for i := range maxOfToken {
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.host+[]string{"/mcp", "/mcp/sse"}[i%2], nil)
+		r, err := http.NewRequestWithContext(ctx, method, "http://"+s.host+[]string{"/mcp", "/mcp/sse"}[i%2], nil)
 		require.NoError(t, err)
 		r.Header.Set("Authorization", "Bearer s3cret")
 		open.Go(func() {
@@ -65,20 +94,7 @@ func TestTooManyStreamsOfAToken(t *testing.T) {
 		})
 		<-begun
 	}
-	ask := func(method, secret string) int {
-		answer, _ := s.get(t, method, "/mcp", with("Authorization", "Bearer "+secret))
-		return answer.StatusCode
-	}
-	assert.Equal(t, 429, ask(http.MethodGet, "s3cret"))
-	assert.Equal(t, 200, ask(http.MethodPost, "s3cret"), "a request is no stream")
-	assert.Equal(t, 200, ask(http.MethodGet, "wall"))
-	leave()
-	open.Wait()
-	require.Eventually(t, func() bool {
-		s.Gateway.mu.Lock()
-		defer s.Gateway.mu.Unlock()
-		return len(s.streams) == 0
-	}, 10*time.Second, time.Millisecond)
+	return func() { cancel(); open.Wait() }
 }
 
 // Those that have not said who they are cannot take all places.

@@ -43,6 +43,7 @@ type Gateway struct {
 	clients  map[*client]bool
 	admitted uint64         // clients so far
 	streams  map[string]int // of MCP, by the token's name
+	calls    map[string]int // the other requests of MCP, likewise
 	cuts     map[*cut]bool  // of requests of MCP that run
 }
 
@@ -72,6 +73,7 @@ func New(opts Options) (*Gateway, error) {
 		served:   make(chan struct{}),
 		clients:  map[*client]bool{},
 		streams:  map[string]int{},
+		calls:    map[string]int{},
 		cuts:     map[*cut]bool{},
 	}
 	g.ctx, g.cancel = context.WithCancel(context.Background())
@@ -124,7 +126,9 @@ func (t troubleLog) Write(p []byte) (int, error) {
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	secure(w.Header())
 	// It stays for who is refused: net/http reads the rest of a body after the answer.
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(readBodyTimeout))
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(readBodyTimeout))
+	_ = control.SetWriteDeadline(time.Now().Add(writeTimeout))
 	if why := g.door.refuses(r); why != "" {
 		g.refuse(w, why, http.StatusForbidden)
 		return

@@ -1,10 +1,7 @@
 package gateway
 
 import (
-	"bytes"
-	"context"
 	"embed"
-	"errors"
 	"io"
 	"io/fs"
 	"net/http"
@@ -15,6 +12,9 @@ import (
 
 // readBodyTimeout is from the headers of a request to the last byte of its body.
 const readBodyTimeout = 30 * time.Second
+
+// writeTimeout is how long a client may take to read an answer, or a piece of a stream.
+const writeTimeout = time.Minute
 
 //go:embed page
 var pageFiles embed.FS
@@ -105,61 +105,4 @@ func (g *Gateway) serveMetrics(w http.ResponseWriter, r *http.Request, p dispatc
 		return
 	}
 	g.opts.Metrics.ServeHTTP(w, r)
-}
-
-// serveMCP reads the whole body first, so that a client cannot hold a request open
-// by sending it slowly. The token may be deleted meanwhile, so it is looked up again
-// once [Gateway.DropToken] sees the request.
-func (g *Gateway) serveMCP(w http.ResponseWriter, r *http.Request, p dispatch.Person) {
-	control := http.NewResponseController(w)
-	if r.Method != http.MethodGet {
-		if !g.begin() {
-			say(w, http.StatusServiceUnavailable, "the server ends")
-			return
-		}
-		defer g.running.Done()
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(g.opts.Limits.MaxMessage)))
-		if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-			g.refuse(w, "body_too_large", http.StatusRequestEntityTooLarge)
-			return
-		} else if err != nil {
-			say(w, http.StatusBadRequest, "the body could not be read")
-			return
-		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
-	} else {
-		if !g.beginStream(p.Name) {
-			g.refuseToken(w, refusedClients)
-			return
-		}
-		defer g.endStream(p.Name)
-	}
-	ctx, done := g.cuttable(w, r, p.Name)
-	defer done()
-	p, why := g.identify(bearer(r.Header), r.RemoteAddr, p.Surface)
-	if why != "" {
-		g.refuseToken(w, why)
-		return
-	}
-	_ = control.SetReadDeadline(time.Time{})
-	g.opts.MCP.ServeHTTP(w, r.WithContext(context.WithValue(ctx, personKey{}, p)))
-}
-
-// beginStream counts a stream of MCP in; false when its token has too many.
-func (g *Gateway) beginStream(name string) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.streams[name] >= maxOfToken {
-		return false
-	}
-	g.streams[name]++
-	return true
-}
-
-func (g *Gateway) endStream(name string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.streams[name]--; g.streams[name] == 0 {
-		delete(g.streams, name)
-	}
 }

@@ -18,7 +18,7 @@ const (
 	maxAuth = 8 << 10
 	// maxStrangers bounds the clients that have not sent a token yet.
 	maxStrangers = 256
-	// maxOfToken bounds the clients of one token, and its streams of MCP.
+	// maxOfToken bounds the clients of one token, its streams of MCP, and its calls.
 	maxOfToken = 64
 )
 
