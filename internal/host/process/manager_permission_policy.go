@@ -28,9 +28,11 @@ func decidePermission(ctx context.Context, p *pipeline.Pipeline, o *acp.Offer, c
 	return o.Decide(ctx, p)
 }
 
-// askWhenOver leaves to a person what would be approved for a task that has ended.
+// askWhenOver leaves to a person what would be approved for a task that has ended: every
+// option that is not known to reject.
 func askWhenOver(o *acp.Offer, r pipeline.Result) pipeline.Result {
-	if pipeline.IsAllow(selectedKind(r, o.Request.Options)) {
+	kind := selectedKind(r, o.Request.Options)
+	if r.Decision.Verdict == pipeline.Select && kind != pipeline.RejectOnce && kind != pipeline.RejectAlways {
 		r.Decision, r.Stage = pipeline.Decision{Verdict: pipeline.Pend, Reason: nets.ReasonTaskEnded}, nets.Stage
 	}
 	return r
