@@ -65,12 +65,13 @@ type Log struct {
 	run     string
 	sink    sink
 
-	mu     sync.Mutex
-	queue  queue
-	stats  Stats
-	inHand uint64        // 1 while the writer has a record
-	empty  chan struct{} // closed when nothing waits; nil while nobody wants to know
-	closed bool
+	mu      sync.Mutex
+	queue   queue
+	stats   Stats
+	inHand  uint64        // 1 while the writer has a record
+	failing bool          // the last try to write failed
+	empty   chan struct{} // closed when nothing waits; nil while nobody wants to know
+	closed  bool
 
 	wake    chan struct{} // something waits
 	closing chan struct{}
@@ -205,10 +206,37 @@ func (l *Log) Stats() Stats {
 	return s
 }
 
+// ErrDropped is the error of a flush when records were lost, and of a log that loses them.
+var ErrDropped = errors.New("audit: records were dropped: the disk could not keep up")
+
+// ErrFailing is the error of a log whose records wait until writing works again.
+var ErrFailing = errors.New("audit: the file cannot be written: it is tried again until it works")
+
+// Err says why records do not reach the file now; nil while they do. It is
+// [ErrDropped] from a record that is lost until the file says so, and [ErrFailing].
+func (l *Log) Err() error {
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.queue.missing > 0:
+		return ErrDropped
+	case l.failing:
+		return ErrFailing
+	}
+	return nil
+}
+
 // Flush waits until no record waits for the file any more: what was appended before
-// is then written, and outlives this process. The error is that of ctx, or says that
-// the log has ended without it.
-func (l *Log) Flush(ctx context.Context) error {
+// is then written, and outlives this process. The error is that of ctx, says that the
+// log has ended without it, or is [ErrDropped] when any record was lost, by anybody,
+// since the counts of [Log.Stats] that are given; zero counts are for the whole run.
+func (l *Log) Flush(ctx context.Context, since Stats) error {
+	if l.Stats().Dropped > since.Dropped {
+		return ErrDropped
+	}
 	if l == nil {
 		return nil
 	}

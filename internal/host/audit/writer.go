@@ -109,7 +109,7 @@ func (w *writer) try(r *Record) error {
 			return err
 		}
 		w.log.options.Logger.Info("the audit log is being written again", "failed_since", w.failing)
-		w.failing = time.Time{}
+		w.fails(time.Time{})
 	}
 	return w.put(r)
 }
@@ -142,9 +142,17 @@ func (w *writer) dueSync() {
 // failed reports the beginning of a trouble.
 func (w *writer) failed(err error) {
 	if w.failing.IsZero() {
-		w.failing = time.Now().UTC()
+		w.fails(time.Now().UTC())
 		w.log.options.Logger.Error("the audit log cannot be written; it is tried again until it works", "error", err)
 	}
+}
+
+// fails notes since when writing fails; zero while it works.
+func (w *writer) fails(since time.Time) {
+	w.failing = since
+	w.log.mu.Lock()
+	defer w.log.mu.Unlock()
+	w.log.failing = !since.IsZero()
 }
 
 // written notes that a record is in the file.

@@ -57,7 +57,7 @@ func TestAuditTailOfMany(t *testing.T) {
 	for range maxRecords + 1 {
 		r.audit.Append(audit.Record{Event: audit.Gap, Reason: audit.GapLineCut})
 	}
-	require.NoError(t, r.audit.Flush(t.Context()))
+	require.NoError(t, r.audit.Flush(t.Context(), r.audit.Stats()))
 	p := r.dial(r.token("desk", all))
 	for payload, want := range map[string]int{`{}`: defaultRecords, `{"limit":1}`: 1, `{"limit":500}`: 500, `{"limit":1000}`: maxRecords, `{"limit":1001}`: maxRecords} {
 		var got auditRecords

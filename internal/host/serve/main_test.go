@@ -152,7 +152,7 @@ func (r *rig) token(name string, scopes []string, tasks ...string) string {
 // records are the lines of the audit file.
 func (r *rig) records() (list []audit.Record) {
 	r.t.Helper()
-	require.NoError(r.t, r.audit.Flush(context.Background()))
+	require.NoError(r.t, r.audit.Flush(context.Background(), r.audit.Stats()))
 	require.NoError(r.t, audit.Read(filepath.Join(r.dir, "audit.jsonl"), func(l audit.Line) error {
 		list = append(list, l.Record)
 		return l.Err

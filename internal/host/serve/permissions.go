@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/kandev/assent/internal/host/audit"
 	"github.com/kandev/assent/internal/host/dispatch"
 	"github.com/kandev/assent/internal/host/mcptools"
 	"github.com/kandev/assent/internal/host/pending"
@@ -130,13 +131,17 @@ func (s *Server) resolve(ctx context.Context, o dispatch.Origin, in offerPayload
 	if err != nil {
 		return nil, err
 	}
+	before := s.audit.Stats()
 	err = s.store.Resolve(known.key(in), answer, pending.Responder{Name: person.Name, Surface: person.Surface})
 	given := pending.Error{}
 	already := errors.As(err, &given) && given.Same
 	if err != nil && !already {
 		return nil, err
 	}
-	if err := s.recorded(ctx, known.over); err != nil {
+	if already {
+		before = audit.Stats{} // nobody knows when: its record may be any that was lost
+	}
+	if err := s.recorded(ctx, known.over, before); err != nil {
 		return nil, err
 	}
 	return answeredResult{Answered: true, Already: already}, nil
@@ -151,9 +156,16 @@ var errNotRecorded = &dispatch.Error{
 	Message: "the answer was given, but its audit record is not written yet: send the same answer again to learn when it is",
 }
 
-// recorded waits until the record of an answer is appended and written. An answer that
-// did not reach its agent is stale, whoever gave it.
-func (s *Server) recorded(ctx context.Context, over *offerOver) error {
+// errRecordLost says that the agent has the answer and the audit file will not have it.
+var errRecordLost = &dispatch.Error{
+	Code:    dispatch.CodeInternal,
+	Message: "the answer was given, but its audit record may be lost: the disk could not keep up, and the file says where records are missing; sending it again changes nothing",
+}
+
+// recorded waits until the record of an answer, which was given after the audit had
+// these counts, is appended and written. An answer that did not reach its agent is
+// stale, whoever gave it.
+func (s *Server) recorded(ctx context.Context, over *offerOver, before audit.Stats) error {
 	ctx, cancel := context.WithTimeout(ctx, recordWithin)
 	defer cancel()
 	select {
@@ -165,7 +177,12 @@ func (s *Server) recorded(ctx context.Context, over *offerOver) error {
 	if !over.sent {
 		return pending.Error{Code: pending.CodeStale, Reason: pending.ReasonNotDelivered}
 	}
-	if err := s.audit.Flush(ctx); err != nil {
+	err := s.audit.Flush(ctx, before)
+	switch {
+	case errors.Is(err, audit.ErrDropped):
+		s.log.Error("an answer was given and its audit record may be lost", "error", err)
+		return errRecordLost
+	case err != nil:
 		s.log.Warn("an answer was given before its audit record was written", "error", err)
 		return errNotRecorded
 	}

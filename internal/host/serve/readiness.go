@@ -6,13 +6,16 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kandev/assent/internal/host/audit"
 	"github.com/kandev/assent/internal/host/state"
 )
 
-// readiness asks the store whether it answers and can be written, at most once a second.
+// readiness asks the store whether it answers and can be written, and the audit whether
+// it is, at most once a second.
 type readiness struct {
 	state  *state.State
 	bucket *state.Bucket
+	audit  *audit.Log
 
 	mu    sync.Mutex
 	asked time.Time
@@ -23,6 +26,7 @@ type readiness struct {
 var (
 	errNotReady    = errors.New("the store does not answer")
 	errNotWritable = errors.New("the store cannot be written")
+	errNoAudit     = errors.New("the audit cannot be written")
 )
 
 func (r *readiness) check() error {
@@ -43,6 +47,9 @@ func (r *readiness) ask() error {
 	}
 	if _, err := r.bucket.Get(ctx, firstToken); err != nil && !errors.Is(err, state.ErrNotFound) {
 		return errNotReady
+	}
+	if r.audit.Err() != nil {
+		return errNoAudit
 	}
 	return nil
 }

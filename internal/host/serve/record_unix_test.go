@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kandev/assent/internal/host/audit"
 )
 
 // While the audit cannot be written nobody is told that an answer counts, neither at
@@ -20,19 +22,66 @@ func TestAnAnswerWithoutItsRecord(t *testing.T) {
 	offer := p.opens(made.ID)
 	require.NotEmpty(t, r.records())
 
-	path := AuditFile(r.dir)
-	require.NoError(t, os.Rename(path, path+".away"))
-	require.NoError(t, os.Mkdir(path, 0o700))
+	restore := r.breakAudit()
 	for range 2 {
 		assert.Equal(t, "unavailable", p.refused("permission.resolve", offer.resolve(`{"choice":"deny"}`)))
 	}
 	assert.Equal(t, "already_resolved", p.refused("permission.resolve", offer.resolve(`{"choice":"allow"}`)))
-	require.NoError(t, os.Remove(path))
-	require.NoError(t, os.Rename(path+".away", path))
-	require.NoError(t, r.audit.Flush(t.Context()))
+	restore()
+	require.NoError(t, r.audit.Flush(t.Context(), r.audit.Stats()))
 	var answered answeredResult
 	p.ask("permission.resolve", offer.resolve(`{"choice":"deny"}`), &answered)
 	assert.Equal(t, answeredResult{Answered: true, Already: true}, answered)
 	records := r.records()
 	assert.Equal(t, "person_denied", string(records[len(records)-1].Reason))
+}
+
+// breakAudit lets nothing be written to the audit file until restore is called.
+func (r *rig) breakAudit() (restore func()) {
+	r.t.Helper()
+	path := AuditFile(r.dir)
+	require.NoError(r.t, os.Rename(path, path+".away"))
+	require.NoError(r.t, os.Mkdir(path, 0o700))
+	return func() {
+		require.NoError(r.t, os.Remove(path))
+		require.NoError(r.t, os.Rename(path+".away", path))
+	}
+}
+
+// Of an answer whose record is lost nobody is told that it counts, ever: who asks, the
+// log and readiness say so. The next answer, whose record is written, counts.
+func TestAnAnswerWhoseRecordIsLost(t *testing.T) {
+	r := begin(t, nil)
+	p := r.dial(r.token("desk", all))
+	p.watch()
+	lost, kept := p.opens(p.start("hello", "shell").ID), p.opens(p.start("hello", "shell").ID)
+	require.NotEmpty(t, r.records())
+	require.NoError(t, r.ready.ask())
+
+	restore := r.breakAudit()
+	for r.audit.Stats().Dropped == 0 { // nothing has room any more
+		r.audit.Append(audit.Record{Event: audit.Decision, Instance: "1"})
+	}
+	answer := lost.resolve(`{"choice":"deny"}`)
+	m, ok := p.call("permission.resolve", answer)
+	require.True(t, ok)
+	require.NotNil(t, m.Error)
+	assert.Equal(t, "internal", m.Error.Code)
+	assert.Contains(t, m.Error.Message, "its audit record may be lost")
+	assert.NotZero(t, r.log.Count("its audit record may be lost"))
+	assert.Equal(t, errNoAudit, r.ready.ask())
+
+	restore()
+	require.NoError(t, r.audit.Flush(t.Context(), r.audit.Stats()))
+	assert.Equal(t, "internal", p.refused("permission.resolve", answer), "it is lost for good")
+	var answered answeredResult
+	p.ask("permission.resolve", kept.resolve(`{"choice":"deny"}`), &answered)
+	assert.Equal(t, answeredResult{Answered: true}, answered)
+	require.NoError(t, r.ready.ask())
+	var recorded []string
+	for _, record := range r.records() {
+		recorded = append(recorded, record.Request+" "+string(record.Reason))
+	}
+	assert.Contains(t, recorded, kept.Request+" person_denied")
+	assert.NotContains(t, recorded, lost.Request+" person_denied")
 }

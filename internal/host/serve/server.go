@@ -129,7 +129,7 @@ func (s *Server) open(ctx context.Context, o *Options) (err error) {
 	if s.tasks, err = task.New(ctx, o.State, task.Options{Runner: s.runner, Logger: s.log}); err != nil {
 		return err
 	}
-	s.ready.state = o.State
+	s.ready.state, s.ready.audit = o.State, o.Audit
 	if s.ready.bucket, err = o.State.Bucket(ctx, "tokens"); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kandev/assent/internal/host/audit"
 	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/internal/host/process"
 	"github.com/kandev/assent/internal/testlog"
@@ -56,12 +57,12 @@ func TestWaitingForTheRecord(t *testing.T) {
 		s := &Server{log: (&testlog.Buffer{}).Logger()}
 		over := &offerOver{done: make(chan struct{}), sent: true}
 		begun := time.Now()
-		assert.ErrorIs(t, s.recorded(t.Context(), over), errNotRecorded)
+		assert.ErrorIs(t, s.recorded(t.Context(), over, audit.Stats{}), errNotRecorded)
 		assert.Equal(t, recordWithin, time.Since(begun))
 
 		time.AfterFunc(time.Second, func() { close(over.done) })
 		begun = time.Now()
-		assert.NoError(t, s.recorded(t.Context(), over))
+		assert.NoError(t, s.recorded(t.Context(), over, audit.Stats{}))
 		assert.Equal(t, time.Second, time.Since(begun))
 	})
 }
