@@ -5,6 +5,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -80,7 +81,7 @@ func run(args []string, stderr *console.Stderr) int {
 	case helped:
 		return console.ExitGood
 	case err != nil:
-		return console.Report(stderr, place(err), misused(err))
+		return console.Report(stderr, place(err), misused(err, args))
 	}
 	a := &app{console.Streams{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: stderr, Logger: newLogger(stderr, cli.logFlags)}}
 	if err := call.Run(a); err != nil {
@@ -104,7 +105,7 @@ func meant(args []string) []string {
 }
 
 // misused is what is wrong with a command line, and where the right one stands.
-func misused(err error) error {
+func misused(err error, args []string) error {
 	if _, failure := errors.AsType[*console.Exit](err); failure {
 		return err // of --help, which cannot be written
 	}
@@ -116,7 +117,30 @@ func misused(err error) error {
 	if missing, found := strings.CutPrefix(text, `expected "<`); found {
 		text = "<" + strings.TrimSuffix(missing, `"`) + " is missing"
 	}
+	if short, unknown := strings.CutPrefix(text, "unknown flag -"); unknown && !strings.HasPrefix(short, "-") {
+		text = oneDash(err, text, args)
+	}
 	return console.Usage(text, "try: "+way)
+}
+
+// oneDash is what is wrong with a long flag after one dash, which is read as short
+// ones. Of its value nothing is said.
+func oneDash(err error, text string, args []string) string {
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end]
+	}
+	for _, word := range args {
+		name, _, _ := strings.Cut(strings.TrimPrefix(word, "-"), "=")
+		if !strings.HasPrefix(word, "-") || strings.HasPrefix(name, "-") || len(name) < 2 {
+			continue
+		}
+		parse, ok := errors.AsType[*kong.ParseError](err)
+		if ok && slices.ContainsFunc(parse.Context.Flags(), func(f *kong.Flag) bool { return f.Name == name }) {
+			return fmt.Sprintf("unknown flag -%s, did you mean --%s?", name, name)
+		}
+		return fmt.Sprintf("unknown flag -%s: flags begin with two dashes", name)
+	}
+	return text
 }
 
 // newLogger logs to stderr, never to stdout.

@@ -137,7 +137,7 @@ func (c *proxyCommand) recorder(o proxy.Options, keep **record.Writer) func(stri
 		}
 		w, err := record.Create(c.Record, h)
 		if err != nil {
-			return nil, console.Usage("--record: "+err.Error(), "give a file that can be written")
+			return nil, console.NotRecorded(err)
 		}
 		*keep = w
 		return w, nil

@@ -73,27 +73,35 @@ func TestBlanketApproval(t *testing.T) {
 }
 
 func TestWrongUsage(t *testing.T) {
+	full := file(t, "x")
 	for name, test := range map[string]struct {
 		args []string
 		want string
 	}{
-		"an unknown command":      {[]string{"frob"}, "assent: command line: unexpected argument frob (try: assent --help)"},
-		"no agent":                {[]string{"run"}, "assent: run: no agent was given (as in: assent run --agent claude-acp -- claude-agent-acp; or try: assent run --demo)"},
-		"an unknown flag":         {[]string{"run", "--frob"}, "assent: run: unknown flag --frob (try: assent run --help)"},
-		"an unknown answer":       {[]string{"run", "--on-pending", "maybe", "x"}, "assent: run: --on-pending maybe is no answer (use allow, reject or cancel)"},
-		"a demo with a command":   {[]string{"run", "--demo", "--", "x"}, "assent: run: --demo brings its own agent (leave the command or --demo out)"},
-		"no file":                 {[]string{"replay"}, "assent: replay: <file> ... is missing (try: assent replay --help)"},
-		"no value":                {[]string{"run", "--port"}, "assent: run: --port: expected int value, and nothing follows (try: assent run --help)"},
-		"nearly a command":        {[]string{"rnu"}, `assent: command line: unexpected argument rnu, did you mean "run"? (try: assent --help)`},
-		"help for no command":     {[]string{"help", "frob"}, "assent: command line: unexpected argument frob (try: assent --help)"},
-		"no port":                 {[]string{"run", "--port", "70000", "x"}, "assent: run: --port 70000 is no port (use 1 to 65535)"},
-		"no directory":            {[]string{"run", "--cwd", "/assent/no/such", "x"}, "assent: run: --cwd /assent/no/such is no directory (give one that exists)"},
-		"a server without URL":    {[]string{"run", "--mcp", "docs", "x"}, "assent: run: --mcp needs a name and a URL (as in --mcp docs=http://localhost:8000/mcp)"},
-		"a server with a bad one": {[]string{"run", "--agent", "a", "--mcp", "docs=ftp://x", "x"}, `assent: run: MCP server 1 ("docs"): the url is missing or malformed: it must be absolute and begin with http:// or https://`},
-		"a bad agent id":          {[]string{"run", "--agent", "a b", "x"}, `assent: run: agent id "a b": use 1 to 64 of A-Z a-z 0-9 . _ -, beginning with a letter or digit, such as claude-acp`},
-		"passthrough and more":    {[]string{"run", "--passthrough", "--prompt", "x", "codex"}, "assent: run: --passthrough hands the terminal to the agent: nothing else can be said, asked, recorded or counted (leave --demo, --prompt, --record, --audit, --metrics, --on-pending and --auto-approve out)"},
-		"passthrough of another":  {[]string{"run", "--passthrough", "--", "gemini"}, "assent: run: --passthrough knows Codex only (as in: assent run --passthrough -- codex)"},
-		"a recording nowhere":     {[]string{"run", "--agent", "claude-acp", "--record", "/assent/no/such/file", "x"}, "assent: run: --record: open /assent/no/such/file: no such file or directory (give a file that can be written)"},
+		"an unknown command":       {[]string{"frob"}, "assent: command line: unexpected argument frob (try: assent --help)"},
+		"no agent":                 {[]string{"run"}, "assent: run: no agent was given (as in: assent run --agent claude-acp -- claude-agent-acp; or try: assent run --demo)"},
+		"an unknown flag":          {[]string{"run", "--frob"}, "assent: run: unknown flag --frob (try: assent run --help)"},
+		"a flag with one dash":     {[]string{"proxy", "-agent", "claude-acp", "--", "x", "-y"}, "assent: proxy: unknown flag -agent, did you mean --agent? (try: assent proxy --help)"},
+		"one with a value":         {[]string{"proxy", "--agent", "claude-acp", "-inject=kandev=http://h/?k=5ecret", "--", "x"}, "assent: proxy: unknown flag -inject, did you mean --inject? (try: assent proxy --help)"},
+		"one before the command":   {[]string{"-log-level", "debug", "version"}, "assent: command line: unknown flag -log-level, did you mean --log-level? (try: assent --help)"},
+		"none of that name":        {[]string{"replay", "-jsn", "x"}, "assent: replay: unknown flag -jsn: flags begin with two dashes (try: assent replay --help)"},
+		"one letter":               {[]string{"replay", "-x", "y"}, `assent: replay: unknown flag -x, did you mean "-h"? (try: assent replay --help)`},
+		"an unknown answer":        {[]string{"run", "--on-pending", "maybe", "x"}, "assent: run: --on-pending maybe is no answer (use allow, reject or cancel)"},
+		"a demo with a command":    {[]string{"run", "--demo", "--", "x"}, "assent: run: --demo brings its own agent (leave the command or --demo out)"},
+		"no file":                  {[]string{"replay"}, "assent: replay: <file> ... is missing (try: assent replay --help)"},
+		"no value":                 {[]string{"run", "--port"}, "assent: run: --port: expected int value, and nothing follows (try: assent run --help)"},
+		"nearly a command":         {[]string{"rnu"}, `assent: command line: unexpected argument rnu, did you mean "run"? (try: assent --help)`},
+		"help for no command":      {[]string{"help", "frob"}, "assent: command line: unexpected argument frob (try: assent --help)"},
+		"no port":                  {[]string{"run", "--port", "70000", "x"}, "assent: run: --port 70000 is no port (use 1 to 65535)"},
+		"no directory":             {[]string{"run", "--cwd", "/assent/no/such", "x"}, "assent: run: --cwd /assent/no/such is no directory (give one that exists)"},
+		"a server without URL":     {[]string{"run", "--mcp", "docs", "x"}, "assent: run: --mcp needs a name and a URL (as in --mcp docs=http://localhost:8000/mcp)"},
+		"a server with a bad one":  {[]string{"run", "--agent", "a", "--mcp", "docs=ftp://x", "x"}, `assent: run: MCP server 1 ("docs"): the url is missing or malformed: it must be absolute and begin with http:// or https://`},
+		"a bad agent id":           {[]string{"run", "--agent", "a b", "x"}, `assent: run: agent id "a b": use 1 to 64 of A-Z a-z 0-9 . _ -, beginning with a letter or digit, such as claude-acp`},
+		"passthrough and more":     {[]string{"run", "--passthrough", "--prompt", "x", "codex"}, "assent: run: --passthrough hands the terminal to the agent: nothing else can be said, asked, recorded or counted (leave --demo, --prompt, --record, --audit, --metrics, --on-pending and --auto-approve out)"},
+		"passthrough of another":   {[]string{"run", "--passthrough", "--", "gemini"}, "assent: run: --passthrough knows Codex only (as in: assent run --passthrough -- codex)"},
+		"a recording nowhere":      {[]string{"run", "--agent", "claude-acp", "--record", "/assent/no/such/file", "x"}, "assent: run: --record: open /assent/no/such/file: no such file or directory (give a file that can be written)"},
+		"a recording over another": {[]string{"run", "--agent", "claude-acp", "--record", full, "x"}, "assent: run: --record: " + full + ": the file is there and not empty: remove it, or give another name"},
+		"one of the proxy's":       {[]string{"proxy", "--agent", "claude-acp", "--record", full, "x"}, "assent: proxy: --record: " + full + ": the file is there and not empty: remove it, or give another name"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, stdout, stderr := runIt(t, test.args...)

@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -156,9 +157,18 @@ func (o *Options) recorder(keep func(*record.Writer)) func(config.InstanceConfig
 		}
 		w, err := record.Create(o.Record, h)
 		if err != nil {
-			return nil, Usage("--record: "+err.Error(), "give a file that can be written")
+			return nil, NotRecorded(err)
 		}
 		keep(w)
 		return w, nil
 	}
+}
+
+// NotRecorded says why there is no file for --record.
+func NotRecorded(err error) error {
+	way := "give a file that can be written"
+	if errors.Is(err, record.ErrNotEmpty) {
+		way = "" // it says one
+	}
+	return Usage("--record: "+strings.TrimPrefix(err.Error(), "record: "), way)
 }
