@@ -15,6 +15,9 @@ type Event struct {
 	Name    string // such as "offer.opened"
 	Task    string // the task that it is about; empty for none
 	Payload any
+	// MaySee says who is told, in place of [Options.MaySee]; nil for that. It is for what
+	// cannot be asked any more when the event reaches a client.
+	MaySee func(p dispatch.Person, watched string) bool
 	// Only says who is told, of those who may see the task; nil for all of them. It is
 	// asked as [Options.MaySee] is.
 	Only func(dispatch.Person) bool
@@ -24,6 +27,7 @@ type Event struct {
 // `,"payload":…}`. The number between them is the client's own.
 type event struct {
 	task       string
+	maySee     func(p dispatch.Person, watched string) bool
 	only       func(dispatch.Person) bool
 	head, rest []byte
 }
@@ -45,7 +49,7 @@ func (e Event) encode() (*event, error) {
 		return nil, fmt.Errorf("gateway: event %q cannot be written as JSON (%T)", e.Name, err)
 	}
 	return &event{
-		task: e.Task, only: e.Only,
+		task: e.Task, maySee: e.MaySee, only: e.Only,
 		head: fmt.Appendf(nil, `{"event":%s,"seq":`, name),
 		rest: fmt.Appendf(nil, `,"payload":%s}`, payload),
 	}, nil
@@ -111,6 +115,9 @@ func (s *subscription) offer(e *event) {
 
 // told says whether the client is told of an event.
 func (s *subscription) told(e *event) bool {
+	if e.maySee != nil {
+		return e.maySee(s.person, s.watched) && (e.only == nil || e.only(s.person))
+	}
 	return s.hub.maySee(s.person, s.watched, e.task) && (e.only == nil || e.only(s.person))
 }
 

@@ -91,6 +91,28 @@ func TestG12WhatOneMayNotSee(t *testing.T) {
 	assert.Equal(t, changed(2, 4), guest.receive(t), "what it watched before goes on")
 }
 
+// An event that says itself who sees it is told to those alone, also when it comes
+// while a client begins to watch.
+func TestAnEventThatSaysWhoSeesIt(t *testing.T) {
+	s := begin(t, nil)
+	publish := func(n int) {
+		sees := func(p dispatch.Person, watched string) bool { return p.Name == "guest" && watched == "t2" }
+		require.NoError(t, s.Publish(Event{Name: "task.changed", Task: "t1", MaySee: sees, Payload: map[string]int{"n": n}}))
+	}
+	s.watching(t, func() { publish(1) })
+	guest, owner := s.dial(t, "guest"), s.dial(t, "s3cret")
+	const ask = `{"id":1,"action":"state.watch","payload":{"task":"t2"}}`
+	assert.Equal(t, watched, guest.ask(t, ask))
+	assert.Equal(t, changed(1, 1), guest.receive(t))
+	publish(2)
+	assert.Equal(t, changed(2, 2), guest.receive(t))
+	assert.Equal(t, watched, owner.ask(t, watchAll))
+	assert.Equal(t, changed(3, 1), guest.receive(t))
+	s.publish(t, "t1", 4)
+	assert.Equal(t, changed(1, 4), owner.receive(t), "all that it may see by the usual rule")
+	guest.alive(t)
+}
+
 func TestEventsThatCannotBeWritten(t *testing.T) {
 	s := begin(t, nil)
 	assert.EqualError(t, s.Publish(Event{Name: "broken", Payload: make(chan int)}), `gateway: event "broken" cannot be written as JSON (*json.SemanticError)`)

@@ -4,11 +4,28 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/coder/websocket"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/internal/host/task"
 )
+
+// forget takes a task out of the store, as one does that makes room.
+func (r *rig) forget(id task.ID) {
+	r.t.Helper()
+	bucket, err := r.state.Bucket(r.t.Context(), "tasks")
+	require.NoError(r.t, err)
+	entry, err := bucket.Get(r.t.Context(), string(id))
+	require.NoError(r.t, err)
+	require.NoError(r.t, bucket.Delete(r.t.Context(), string(id), entry.Revision))
+}
+
+// gone is the event about a task that is forgotten.
+type gone struct {
+	Task task.ID `json:"task"`
+}
 
 // A task that is forgotten leaves the page of those who saw it.
 func TestAForgottenTask(t *testing.T) {
@@ -22,15 +39,8 @@ func TestAForgottenTask(t *testing.T) {
 	guest.watch()
 	other.watch()
 
-	type gone struct {
-		Task task.ID `json:"task"`
-	}
-	bucket, err := r.state.Bucket(t.Context(), "tasks")
-	require.NoError(t, err)
 	for _, id := range []task.ID{mine.ID, theirs.ID} {
-		entry, err := bucket.Get(t.Context(), string(id))
-		require.NoError(t, err)
-		require.NoError(t, bucket.Delete(t.Context(), string(id), entry.Revision))
+		r.forget(id)
 		until(desk, "task.gone", func(e gone) bool { return e.Task == id })
 	}
 	until(guest, "task.gone", func(e gone) bool { return e.Task == mine.ID })
@@ -45,4 +55,33 @@ func TestAForgottenTask(t *testing.T) {
 	r.runner.mu.Lock()
 	defer r.runner.mu.Unlock()
 	assert.Empty(t, r.runner.owners)
+}
+
+// One that is forgotten while somebody begins to watch is told of to those who could see
+// it, and to no others.
+func TestATaskForgottenMeanwhile(t *testing.T) {
+	r := begin(t, nil)
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	running := r.surfaces.running
+	r.surfaces.running = func() map[pending.InstanceID]task.ID { // while a limited token begins to watch
+		begun <- struct{}{}
+		<-goOn
+		return running()
+	}
+	desk := r.dial(r.token("desk", all))
+	desk.watch()
+	mine, theirs := desk.start("mine", ""), desk.start("theirs", "")
+	guest, other := r.dial(r.token("guest", all, string(mine.ID))), r.dial(r.token("other", all, string(theirs.ID)))
+	for _, p := range []*peer{guest, other} {
+		require.NoError(t, p.conn.Write(p.ctx, websocket.MessageText, []byte(`{"id":"0","action":"state.watch"}`)))
+		<-begun
+	}
+	r.forget(mine.ID)
+	until(desk, "task.gone", func(e gone) bool { return e.Task == mine.ID })
+	close(goOn)
+	until(guest, "task.gone", func(e gone) bool { return e.Task == mine.ID })
+	r.forget(theirs.ID)
+	until(other, "task.gone", func(e gone) bool { return e.Task == theirs.ID })
+	assert.Equal(t, []string{"task.gone"}, guest.heard())
+	assert.Equal(t, []string{"task.gone"}, other.heard())
 }

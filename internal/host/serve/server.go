@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 
 	"github.com/kandev/assent/dialects"
 	"github.com/kandev/assent/internal/host/audit"
@@ -73,7 +72,6 @@ type Server struct {
 	hook       *webhook
 	ready      readiness
 
-	going      atomic.Pointer[task.Event] // the forgotten task that is told of just now
 	background sync.WaitGroup
 	draining   sync.Once
 	drained    error

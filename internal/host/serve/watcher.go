@@ -113,8 +113,12 @@ func (s *Server) publish(name string, of task.ID, payload any) {
 
 // publishOnly tells some of the people who may see a task; only is nil for all.
 func (s *Server) publishOnly(name string, of task.ID, payload any, only func(dispatch.Person) bool) {
-	if err := s.gateway.Publish(gateway.Event{Name: name, Task: string(of), Payload: payload, Only: only}); err != nil {
-		s.log.Error("an event could not be published", "event", name, "error", err)
+	s.publishEvent(gateway.Event{Name: name, Task: string(of), Payload: payload, Only: only})
+}
+
+func (s *Server) publishEvent(e gateway.Event) {
+	if err := s.gateway.Publish(e); err != nil {
+		s.log.Error("an event could not be published", "event", e.Name, "error", err)
 	}
 }
 
@@ -167,9 +171,10 @@ func (s *Server) publishTask(t task.Task) {
 
 // publishGone tells those who saw a task that it is forgotten, and forgets the rest of it.
 func (s *Server) publishGone(e task.Event) {
-	s.going.Store(&e)
-	s.publish("task.gone", e.Task.ID, map[string]any{"task": e.Task.ID})
-	s.going.Store(nil)
+	s.publishEvent(gateway.Event{
+		Name: "task.gone", Task: string(e.Task.ID), Payload: map[string]any{"task": e.Task.ID},
+		MaySee: func(p dispatch.Person, watched string) bool { return e.Saw(task.Person(p), task.ID(watched)) },
+	})
 	s.surfaces.forget(e.Task.ID)
 	s.runner.disown(func(of task.ID) bool { return of == e.Task.ID })
 }
