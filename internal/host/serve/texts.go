@@ -106,18 +106,18 @@ func (w *worker) interrupt() bool {
 // end ends the agent, whatever it does.
 func (w *worker) end() { w.stop(); w.hurry() }
 
-// idleSince says since when there has been nothing to do.
+// idleSince says since when there has been nothing to do, and nobody was asked.
 func (w *worker) idleSince() (time.Time, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.idleAt, w.session != nil && !w.turn && len(w.texts) == 0 && !w.retiring
+	return w.idleAt, w.session != nil && !w.turn && len(w.texts) == 0 && w.open == 0 && !w.retiring
 }
 
 // retire ends an idle worker by itself; false when it has something to do again.
 func (w *worker) retire() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.turn || len(w.texts) > 0 {
+	if w.turn || len(w.texts) > 0 || w.open > 0 {
 		return false
 	}
 	w.retiring = true
