@@ -38,9 +38,14 @@ func reserved(t *testing.T) (port int, listen func() net.Listener) {
 
 func TestATargetThatIsDownAndComesUp(t *testing.T) {
 	port, listen := reserved(t)
-	b := front(t, upstream.Target{URL: fmt.Sprintf("http://127.0.0.1:%d", port)})
+	b := front(t, upstream.Target{
+		URL: fmt.Sprintf("http://127.0.0.1:%d/5ecret?k=5ecret", port), Headers: http.Header{"K": {"5ecret"}},
+	})
 	s := b.session(t)
-	assert.Contains(t, b.mcpError(t, s, callTool), "cannot be reached: the connection was refused (is it running?)")
+	assert.Equal(t, "-32603 The MCP server mine behind this endpoint cannot be reached: the connection was refused (is it running?). The next call tries again.",
+		b.mcpError(t, s, callTool))
+	assert.Contains(t, b.logs.String(), "server=mine ")
+	assert.NotContains(t, b.logs.String(), "5ecret")
 	server := &httptest.Server{Listener: listen(), Config: &http.Server{Handler: &oldServer{}}}
 	server.Start()
 	defer server.Close()

@@ -101,9 +101,9 @@ func (l *link) client(ctx context.Context, req mcp.Request) (*upstream.Client, e
 	case l.turn <- struct{}{}:
 		defer func() { <-l.turn }()
 	case <-ctx.Done():
-		return nil, asAnswer(ctx.Err())
+		return nil, l.asAnswer(ctx.Err())
 	case <-l.ctx.Done():
-		return nil, asAnswer(l.ctx.Err())
+		return nil, l.asAnswer(l.ctx.Err())
 	}
 	l.mu.Lock()
 	c := l.current
@@ -229,9 +229,9 @@ func bounded(ctx context.Context, method string, ask func(context.Context) (json
 func (l *link) broken(err error) error {
 	var failed *upstream.Failure
 	if errors.As(err, &failed) && l.ctx.Err() == nil {
-		l.e.logger.Warn("the target of an MCP endpoint failed", "session", l.s.id, "target", l.e.opts.Upstream.Target, "what", failed.What)
+		l.e.logger.Warn("the target of an MCP endpoint failed", "session", l.s.id, "server", l.e.opts.Upstream.Name, "target", l.e.opts.Upstream.Target, "what", failed.What)
 	}
-	return asAnswer(err)
+	return l.asAnswer(err)
 }
 
 // notify hands a notification on, if there is a session to tell of it.

@@ -114,10 +114,11 @@ func TestATargetInTrouble(t *testing.T) {
 				}}
 				b, _ := before(t, old)
 				s := b.session(t)
-				assert.Equal(t, "-32603 The MCP server behind this endpoint "+row.want+". The next call tries again.", b.mcpError(t, s, callTool))
+				assert.Equal(t, "-32603 The MCP server mine behind this endpoint "+row.want+". The next call tries again.", b.mcpError(t, s, callTool))
 				_, arrivals := b.seen.of(s.ID())
 				assert.Len(t, arrivals, 1)
 				assert.Equal(t, 1, strings.Count(b.logs.String(), "the target of an MCP endpoint failed"), "one record")
+				assert.Contains(t, b.logs.String(), "server=mine ")
 				assert.NotContains(t, b.logs.String(), "5ecret")
 				fine.Store(true)
 				assert.Empty(t, b.mcpError(t, s, callTool))
@@ -168,7 +169,7 @@ func TestATargetThatDiesInTheMiddle(t *testing.T) {
 			go func() { _, err := call(t.Context(), cs, "wait", nil, nil); failed <- err }()
 			<-s.started
 			s.server.CloseClientConnections()
-			require.ErrorContains(t, <-failed, "The MCP server behind this endpoint")
+			require.ErrorContains(t, <-failed, "The MCP server mine behind this endpoint")
 			if kind != "sse" { // there the connection was all there was
 				<-s.ended // told that nobody waits for its answer
 			}

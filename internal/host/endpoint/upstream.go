@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -23,7 +24,8 @@ const DefaultUpstreamMaxBody = 64 << 20
 type Upstream struct {
 	// Target is the server.
 	Target upstream.Target
-	// Name is what the user calls it. It stands before each line of Stderr.
+	// Name is what the user calls it. It stands before each line of Stderr, and in
+	// what is said of failures.
 	Name string
 	// Stderr gets what a program writes there; nil for nowhere.
 	Stderr io.Writer
@@ -135,12 +137,13 @@ func modern(req mcp.Request) bool {
 
 // asAnswer is what the agent is told of an error: the target's own one as it is,
 // and else what has happened.
-func asAnswer(err error) error {
+func (l *link) asAnswer(err error) error {
 	var failed *upstream.Failure
 	own := wireError(err)
+	server := strings.TrimSpace("The MCP server " + l.e.opts.Upstream.Name)
 	switch {
 	case errors.As(err, &failed):
-		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "The MCP server behind this endpoint " + failed.What + ". The next call tries again."}
+		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: server + " behind this endpoint " + failed.What + ". The next call tries again."}
 	case own != nil && own.Code == jsonrpc.CodeMethodNotFound:
 		return ownWords{own}
 	case own != nil:
@@ -148,7 +151,7 @@ func asAnswer(err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "The call was given up."}
 	}
-	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "The MCP server behind this endpoint could not be asked."}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: server + " behind this endpoint could not be asked."}
 }
 
 // ownWords is an error "method not found" of the target. The SDK would put its own
