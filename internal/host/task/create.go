@@ -97,6 +97,9 @@ func (s *Service) create(ctx context.Context, spec Spec) (Task, error) {
 		return Task{}, err
 	}
 	if err := s.mirror.Create(ctx, string(t.ID), text); err != nil {
+		if errors.Is(err, state.ErrUnavailable) {
+			err = errors.Join(err, s.unmake(context.WithoutCancel(ctx), t.ID, text))
+		}
 		return Task{}, fmt.Errorf("task: %w", err)
 	}
 	if t.Parent == "" {
@@ -113,6 +116,20 @@ func (s *Service) create(ctx context.Context, spec Spec) (Task, error) {
 		return Task{}, errors.Join(err, s.forget(context.WithoutCancel(ctx), t.ID))
 	}
 	return t, nil
+}
+
+// unmake removes a task of which it is not known whether it was stored, and which its
+// parent would know nothing of. It is stored once more: what may still be under way comes
+// before that.
+func (s *Service) unmake(ctx context.Context, id ID, text []byte) error {
+	err := s.mirror.Create(ctx, string(id), text)
+	if errors.Is(err, state.ErrConflict) {
+		err = s.mirror.Refresh(ctx, string(id))
+	}
+	if err != nil { // the next start drops it
+		return err
+	}
+	return s.forget(ctx, id)
 }
 
 // adopts says whether a task can have one more child.
