@@ -88,7 +88,7 @@ func failure(err error) error {
 	for _, c := range codes {
 		if errors.Is(err, c.err) {
 			text := err.Error()
-			if c.err == state.ErrUnavailable { // what it wraps may name servers
+			if errors.Is(err, state.ErrUnavailable) { // what it wraps, alone or joined to others, may name servers
 				text = c.err.Error()
 			}
 			return &dispatch.Error{Code: c.code, Message: strings.TrimPrefix(strings.TrimPrefix(text, "task: "), "state: ")}
