@@ -19,7 +19,7 @@ type auditCommand struct {
 
 	Since    auditTime         `help:"Only records from this time on: a time, or how long ago, such as 2026-11-07T10:00:00Z, 2026-11-07, 90m or 7d." placeholder:"WHEN"`
 	Until    auditTime         `help:"Only records before this time." placeholder:"WHEN"`
-	Event    []audit.Event     `help:"Only these events: decision, answer, net, unasked, gap." placeholder:"EVENT" enum:"decision,answer,net,unasked,gap"`
+	Event    []audit.Event     `help:"Only these events: decision, answer, net, unasked, gap, other." placeholder:"EVENT" enum:"decision,answer,net,unasked,gap,other"`
 	Verdict  []string          `help:"Only these verdicts: select, pend, cancel." placeholder:"VERDICT" enum:"select,pend,cancel"`
 	Stage    []pipeline.Name   `help:"Only what these stages said." placeholder:"STAGE"`
 	Reason   []pipeline.Reason `help:"Only these reasons." placeholder:"REASON"`

@@ -42,3 +42,16 @@ func TestEveryReasonHasAMeaning(t *testing.T) {
 	}
 	assert.Greater(t, rows, 50)
 }
+
+// Whoever reads an audit file finds each of its reasons and events.
+func TestThePageHasWhatAuditRecordsHold(t *testing.T) {
+	page, err := docs.Reasons(root)
+	require.NoError(t, err)
+	for _, reason := range []string{"person_selected", "person_cancelled", "session_cancelled", "expired", "answer_not_written", "queue_full", "line_cut"} {
+		assert.Equal(t, 1, strings.Count(page, "\n| `"+reason+"` | "), reason)
+	}
+	for _, event := range []string{"decision", "answer", "net", "unasked", "gap", "other"} {
+		assert.Equal(t, 1, strings.Count(page, "\n- `"+event+"`: "), event)
+		assert.NotContains(t, page, "| `"+event+"` |", "no event is a reason")
+	}
+}

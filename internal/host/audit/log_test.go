@@ -181,7 +181,7 @@ func TestFullDisk(t *testing.T) {
 		assert.Equal(t, numbers(0, 50), requests(records))
 		gap := gaps(records)
 		require.Len(t, gap, 1)
-		assert.Equal(t, GapWriteFailed, string(gap[0].Reason))
+		assert.Equal(t, GapWriteFailed, gap[0].Reason)
 		assert.Zero(t, gap[0].Dropped)
 		assert.Equal(t, began, gap[0].Since)
 		assert.Equal(t, gap[0], records[3], "in front of the record that waited")

@@ -45,16 +45,16 @@ const (
 const (
 	// GapQueueFull: so many records waited for the disk that the next ones found
 	// no room. Record.Dropped says how many.
-	GapQueueFull = "queue_full"
+	GapQueueFull pipeline.Reason = "queue_full"
 	// GapWriteFailed: a write failed and was tried again. Nothing is missing
 	// unless another gap says so; the line before can be cut.
-	GapWriteFailed = "write_failed"
+	GapWriteFailed pipeline.Reason = "write_failed"
 	// GapSyncFailed: the system could not promise that what was written since
 	// Record.Since is on the disk.
-	GapSyncFailed = "sync_failed"
+	GapSyncFailed pipeline.Reason = "sync_failed"
 	// GapLineCut: the line before was cut when its writer ended. What that writer
 	// still had in its queue is missing.
-	GapLineCut = "line_cut"
+	GapLineCut pipeline.Reason = "line_cut"
 )
 
 // Record is one line of the log. It is comparable but for its times. Members that

@@ -178,6 +178,6 @@ const (
 
 // Reasons why an option has to be named.
 const (
-	ReasonNoAnswer        pipeline.Reason = "no_answer_given"
+	ReasonNoAnswer        pipeline.Reason = "no_answer_given"            // neither an option nor allow nor deny was said
 	ReasonAmbiguousOption pipeline.Reason = "option_id_of_several_kinds" // the id names an allow as well as something else
 )
