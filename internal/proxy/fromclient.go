@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"errors"
-	"io"
 	"time"
 
 	"github.com/kandev/assent/internal/host/nets"
@@ -10,10 +9,12 @@ import (
 )
 
 // fromClient relays the client's lines until it ends its side.
-func (r *relay) fromClient(client io.Reader) {
-	lines := acp.NewReader(client, r.maxLine)
+func (r *relay) fromClient(lines *acp.Reader) {
 	var long *acp.LineTooLongError
 	for {
+		if lines.Empty() {
+			r.both.lend()
+		}
 		line, err := lines.ReadWhole()
 		switch {
 		case errors.As(err, &long):
@@ -41,7 +42,7 @@ func (r *relay) takeClient(line []byte) {
 		}
 		r.pass(line)
 	case f.Kind == acp.KindResponse:
-		r.answer(f, line)
+		r.answer(f, line, func(line []byte) { r.agent.relay(line) })
 	default:
 		r.request(f, line)
 	}
@@ -55,13 +56,13 @@ func (r *relay) pass(line []byte) {
 
 // answerAgent relays an answer of the client. One that names a method as well may be
 // a request to the agent, so the decoders have to see it.
-func (r *relay) answerAgent(f acp.Frame, line []byte) {
+func (r *relay) answerAgent(f acp.Frame, line []byte, write func([]byte)) {
 	if f.Method != "" {
-		r.pass(line)
-		return
+		r.gate.fromClient(trimEnd(line), nil)
+	} else {
+		r.gate.own(trimEnd(line))
 	}
-	r.gate.own(trimEnd(line))
-	r.agent.relay(line)
+	write(line)
 }
 
 // request handles requests and notifications of the client.
@@ -108,8 +109,8 @@ func (r *relay) cancel(f acp.Frame, line []byte) {
 	}
 }
 
-// answer handles the client's answer to a request of the agent.
-func (r *relay) answer(f acp.Frame, line []byte) {
+// answer handles the client's answer to a request of the agent, which write relays.
+func (r *relay) answer(f acp.Frame, line []byte, write func([]byte)) {
 	option, selected, forOffer := f.Outcome()
 	a, relay := r.ledger.answer(f.ID, forOffer, f.Result() == nil)
 	if !relay {
@@ -117,7 +118,7 @@ func (r *relay) answer(f acp.Frame, line []byte) {
 		return
 	}
 	if a == nil {
-		r.answerAgent(f, line)
+		r.answerAgent(f, line, write)
 		return
 	}
 	if !a.quick { // the nets know before the agent does
@@ -126,7 +127,7 @@ func (r *relay) answer(f acp.Frame, line []byte) {
 		}
 	}
 	waited := time.Since(a.since)
-	r.answerAgent(f, line)
+	r.answerAgent(f, line, write)
 	a.end(func() { // after the agent has it
 		_, verdict, kind := a.chosen(option, selected)
 		r.report.answered(a, verdict, kind, waited)

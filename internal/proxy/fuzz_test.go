@@ -73,7 +73,7 @@ func FuzzLines(f *testing.F) {
 		r, err := newRelay(t.Context(), o)
 		require.NoError(t, err)
 		agent := newSide()
-		r.agent = newToAgent(agent)
+		r.agent = newToAgent(agent, nil)
 		for range 2 {
 			before := bytes.Clone(agentLine)
 			r.takeAgent(context.Background(), agentLine)

@@ -229,7 +229,7 @@ func TestOneAnswerPerOffer(t *testing.T) {
 		r, err := newRelay(t.Context(), o)
 		require.NoError(t, err)
 		m := &model{relay: r, agent: newSide(), requests: map[string]int{}, answers: map[string]int{}, waits: map[string]int{}}
-		r.agent = newToAgent(m.agent)
+		r.agent = newToAgent(m.agent, nil)
 		t.Repeat(m.actions())
 		for len(m.open) > 0 {
 			m.answer(t, 0)

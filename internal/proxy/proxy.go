@@ -15,6 +15,7 @@ import (
 	"github.com/kandev/assent/internal/host/child"
 	"github.com/kandev/assent/internal/host/upstream"
 	"github.com/kandev/assent/pipeline"
+	"github.com/kandev/assent/pipeline/acp"
 )
 
 // Recorder is given every line between us and the agent, in the order in which
@@ -116,7 +117,7 @@ func Run(ctx context.Context, o Options) (code int, err error) {
 		return 0, err
 	}
 	w.watch(p.Pid())
-	r.agent = newToAgent(p.Stdin)
+	r.agent = newToAgent(p.Stdin, p.TryWrite)
 	return r.run(ctx, o, p, w), nil
 }
 
@@ -138,14 +139,19 @@ func (r *relay) command(o Options) child.Command {
 // run relays until the end.
 func (r *relay) run(ctx context.Context, o Options, p *child.Child, w *watcher) int {
 	agentEnded, clientEnded := make(chan error, 1), make(chan struct{})
+	fromClient := acp.NewReader(o.Client, r.maxLine)
+	var fromAgent io.Reader = p.Stdout
+	if r.both = newBoth(r, fromClient, o, p.Stdout.File); r.both != nil {
+		fromAgent = r.both.hearing(fromAgent)
+	}
 	go r.agent.serve()
 	go func() {
-		err := r.fromAgent(ctx, &paced{r: p.Stdout, calm: &r.agent.calm})
+		err := r.fromAgent(ctx, &paced{r: fromAgent, calm: &r.agent.calm})
 		_ = o.ToClient.Close() // the client sees the end of the agent's output
 		agentEnded <- err
 	}()
 	go func() {
-		r.fromClient(o.Client)
+		r.fromClient(fromClient)
 		close(clientEnded) // not behind what follows: an agent that does not read lets it wait
 		r.agent.end()
 	}()

@@ -20,6 +20,7 @@ type relay struct {
 	gate     *gate
 	client   *sink
 	agent    *toAgent
+	both     *both
 	ledger   *ledger
 	turns    *turns
 	sessions *sessionRequests
@@ -39,6 +40,7 @@ var errClientGone = errors.New("proxy: the client has closed its end")
 
 // fromAgent relays the agent's lines until it ends, or the client has gone.
 func (r *relay) fromAgent(ctx context.Context, agent io.Reader) error {
+	defer r.both.leave()
 	lines := acp.NewReader(agent, r.maxLine)
 	var long *acp.LineTooLongError
 	for {
@@ -50,13 +52,16 @@ func (r *relay) fromAgent(ctx context.Context, agent io.Reader) error {
 			r.gate.each((*nets.Guard).Unreadable)
 			line = nil
 		case err != nil && !errors.Is(err, acp.ErrCutLine):
+			r.both.leave()
 			return r.client.settle()
 		default:
 			if quick = r.quickAsk(line); quick == nil && !r.takeAgent(ctx, line) {
 				line = nil
 			}
 		}
-		err = r.client.relay(line, lines.Ready())
+		more := lines.Ready()
+		r.both.write(len(line), more)
+		err = r.client.relay(line, more)
 		if quick != nil {
 			r.takeQuick(ctx, line, quick)
 		}
@@ -122,6 +127,9 @@ func (r *relay) update(messages []acp.Message) {
 // own sends a line of our own to the agent.
 func (r *relay) own(line []byte) {
 	r.gate.own(line)
+	if r.agent.queued() >= maxQueued {
+		r.both.giveBack()
+	}
 	r.agent.queueLine(line)
 }
 

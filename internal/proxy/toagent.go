@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"io"
 	"sync"
 	"sync/atomic"
@@ -18,7 +19,8 @@ const maxQueued = 8192
 type toAgent struct {
 	writing sync.Mutex // one writer at a time
 	w       io.WriteCloser
-	cut     bool // what was written last has no line end
+	try     func([]byte) int // writes what the agent takes without being waited for; nil for nothing
+	cut     bool             // what was written last has no line end
 	err     error
 	calm    atomic.Bool  // something was written: see paced
 	begun   atomic.Int64 // when the write that goes on began, in nanoseconds of the clock; 0 for none
@@ -30,23 +32,70 @@ type toAgent struct {
 	wake   chan struct{}
 }
 
-func newToAgent(w io.WriteCloser) *toAgent {
-	a := &toAgent{w: w, wake: make(chan struct{}, 1)}
+func newToAgent(w io.WriteCloser, try func([]byte) int) *toAgent {
+	a := &toAgent{w: w, try: try, wake: make(chan struct{}, 1)}
 	a.room = sync.NewCond(&a.mu)
 	return a
 }
 
-// queueLine queues a line of our own, without a line end.
+// queueLine writes a line of our own, which is without a line end, or queues what the
+// agent does not take at once. It waits while too much is queued.
 func (a *toAgent) queueLine(line []byte) {
+	line = append(line, '\n')
+	if a.atOnce(line) {
+		return
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for len(a.queue) >= maxQueued && !a.closed {
 		a.room.Wait()
 	}
+	a.add(line)
+}
+
+// queued is how many lines wait for the agent.
+func (a *toAgent) queued() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.queue)
+}
+
+// pass is relay for whoever must not wait: what the agent does not take is queued.
+func (a *toAgent) pass(line []byte) {
+	if a.atOnce(line) {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.add(bytes.Clone(line))
+}
+
+// atOnce writes a line if nothing waits before it and the agent takes it. If it takes
+// a part of it, the rest is queued: before any other line, for nobody else can write.
+func (a *toAgent) atOnce(line []byte) bool {
+	if a.try == nil || !a.writing.TryLock() {
+		return false
+	}
+	defer a.writing.Unlock()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.queue) > 0 || a.closed || a.cut || a.err != nil {
+		return false
+	}
+	a.calm.Store(true)
+	n := a.try(line)
+	if n > 0 && n < len(line) {
+		a.add(bytes.Clone(line[n:]))
+	}
+	return n > 0
+}
+
+// add queues a line. The caller holds mu.
+func (a *toAgent) add(line []byte) {
 	if a.closed {
 		return
 	}
-	a.queue = append(a.queue, append(line, '\n'))
+	a.queue = append(a.queue, line)
 	select {
 	case a.wake <- struct{}{}:
 	default:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 )
 
 // stuck is an agent that does not read until it is let.
@@ -31,7 +32,7 @@ func TestOwnLinesWaitForTheAgent(t *testing.T) {
 	const lines = 3 * maxQueued
 	synctest.Test(t, func(t *testing.T) {
 		agent := newStuck()
-		a := newToAgent(agent)
+		a := newToAgent(agent, nil)
 		var working sync.WaitGroup
 		working.Go(a.serve)
 		queued := 0
@@ -55,7 +56,7 @@ func TestOwnLinesWaitForTheAgent(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		agent := newStuck()
-		a := newToAgent(agent)
+		a := newToAgent(agent, nil)
 		var working sync.WaitGroup
 		working.Go(func() {
 			for range 2 * maxQueued {
@@ -77,7 +78,7 @@ func TestOwnLinesWaitForTheAgent(t *testing.T) {
 // is said behind a line follows it at once.
 func TestTheOrderToTheAgent(t *testing.T) {
 	agent := newSide()
-	a := newToAgent(agent)
+	a := newToAgent(agent, nil)
 	a.queueLine([]byte("one"))
 	a.queueLine([]byte("two"))
 	a.relay([]byte("three\r\n"), []byte("four"), []byte("five"))
@@ -92,7 +93,7 @@ func TestTheOrderToTheAgent(t *testing.T) {
 func TestLinesStayWhole(t *testing.T) {
 	const lines = 5000
 	agent := newSide()
-	a := newToAgent(agent)
+	a := newToAgent(agent, nil)
 	var working, serving sync.WaitGroup
 	serving.Go(a.serve)
 	working.Go(func() {
@@ -128,7 +129,7 @@ func (*broken) Write([]byte) (int, error) { return 0, errBroken }
 
 // After a failed write nothing more is written to that side.
 func TestABrokenEnd(t *testing.T) {
-	a := newToAgent(&broken{})
+	a := newToAgent(&broken{}, nil)
 	a.relay([]byte("one\n"))
 	a.relay([]byte("two\n"))
 	require.ErrorIs(t, a.err, errBroken)
@@ -172,4 +173,60 @@ func (c *counting) Write(p []byte) (int, error) {
 func (c *counting) read() string {
 	defer c.Reset()
 	return c.String()
+}
+
+// limited takes some bytes without being waited for, and the rest when it is let.
+type limited struct {
+	*side
+	takes int
+}
+
+func (l *limited) try(p []byte) int {
+	n := min(l.takes, len(p))
+	l.takes -= n
+	_, _ = l.side.Write(p[:n])
+	return n
+}
+
+// What the agent takes at once is written at once; the rest waits, and comes before
+// whatever is said later.
+func TestWhatIsTakenAtOnce(t *testing.T) {
+	agent := &limited{side: newSide(), takes: 8}
+	a := newToAgent(agent, agent.try)
+	a.queueLine([]byte("one"))
+	assert.Equal(t, "one\n", agent.read())
+	a.pass([]byte("second\n"))
+	assert.Equal(t, "seco", agent.read())
+	assert.Equal(t, 1, a.queued())
+	agent.takes = 100
+	line := []byte("third\n")
+	a.pass(line)
+	copy(line, "xxxxx") // it is not the caller's
+	a.queueLine([]byte("fourth"))
+	assert.Empty(t, agent.read(), "not before what waits")
+	a.relay([]byte("fifth")) // without a line end
+	assert.Equal(t, "nd\nthird\nfourth\nfifth", agent.read())
+	a.pass([]byte("sixth\n"))
+	a.end()
+	assert.Equal(t, "\nsixth\n", agent.read())
+	a.pass([]byte("late\n"))
+	assert.Empty(t, agent.read())
+	assert.Zero(t, a.queued())
+}
+
+// However much the agent takes at once: each writer's lines stay whole and in order.
+func TestAtOnceInAnyPieces(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		agent := &limited{side: newSide()}
+		a := newToAgent(agent, agent.try)
+		var want strings.Builder
+		t.Repeat(map[string]func(*rapid.T){
+			"room":  func(t *rapid.T) { agent.takes = rapid.IntRange(0, 30).Draw(t, "takes") },
+			"own":   func(t *rapid.T) { a.queueLine([]byte("own")); want.WriteString("own\n") },
+			"pass":  func(t *rapid.T) { a.pass([]byte("answer\n")); want.WriteString("answer\n") },
+			"relay": func(t *rapid.T) { a.relay([]byte("client\n"), []byte("behind")); want.WriteString("client\nbehind\n") },
+		})
+		a.end()
+		assert.Equal(t, want.String(), agent.read())
+	})
 }

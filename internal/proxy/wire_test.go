@@ -14,6 +14,7 @@ import (
 
 	"github.com/kandev/assent/dialects"
 	"github.com/kandev/assent/internal/host/upstream"
+	"github.com/kandev/assent/pipeline/acp"
 	"github.com/kandev/assent/stages"
 )
 
@@ -84,13 +85,13 @@ func newWire(t *testing.T, change ...func(*Options, *wire)) *wire {
 	var err error
 	w.relay, err = newRelay(t.Context(), o)
 	require.NoError(t, err)
-	w.relay.agent = newToAgent(w.agent)
+	w.relay.agent = newToAgent(w.agent, nil)
 	fromClient, clientIn := io.Pipe()
 	fromAgent, agentIn := io.Pipe()
 	w.client.in, w.agent.in = clientIn, agentIn
 	var running sync.WaitGroup
 	running.Go(w.relay.agent.serve)
-	w.clientGone.Go(func() { w.relay.fromClient(w.reader(fromClient)); w.relay.agent.end() })
+	w.clientGone.Go(func() { w.relay.fromClient(acp.NewReader(w.reader(fromClient), w.relay.maxLine)); w.relay.agent.end() })
 	w.agentGone.Go(func() { _ = w.relay.fromAgent(context.Background(), w.reader(fromAgent)) })
 	t.Cleanup(func() {
 		_, _ = clientIn.Close(), agentIn.Close()

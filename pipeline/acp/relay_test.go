@@ -110,3 +110,42 @@ func TestReady(t *testing.T) {
 	_, err := r.ReadWhole()
 	require.Error(t, err)
 }
+
+// Fill reads what is there and no more, and Ahead shows whole lines of it without taking
+// them.
+func TestAhead(t *testing.T) {
+	pr, pw := io.Pipe()
+	r := NewReader(pr, 8)
+	assert.True(t, r.Empty())
+	go func() {
+		for _, piece := range []string{"one\ntw", "o\n", "too long to be a line", " of eight\nthree", "\n"} {
+			_, _ = io.WriteString(pw, piece)
+		}
+		_ = pw.Close()
+	}()
+	r.Fill()
+	assert.Equal(t, "one\n", string(r.Ahead()))
+	line, err := r.ReadWhole()
+	require.NoError(t, err)
+	assert.Equal(t, "one\n", string(line))
+	assert.Nil(t, r.Ahead(), "half of a line")
+	assert.False(t, r.Empty())
+	r.Fill()
+	assert.Equal(t, "two\n", string(r.Ahead()))
+	_, err = r.ReadWhole()
+	require.NoError(t, err)
+	assert.True(t, r.Empty())
+	_, err = r.ReadWhole()
+	require.ErrorAs(t, err, new(*LineTooLongError))
+	r.Fill()
+	assert.Nil(t, r.Ahead(), "the rest of one that is skipped")
+	assert.False(t, r.Empty())
+	line, err = r.ReadWhole()
+	require.NoError(t, err)
+	assert.Equal(t, "three\n", string(line))
+	r.Fill()
+	r.Fill()
+	assert.False(t, r.Empty(), "the end is still to be told")
+	_, err = r.ReadWhole()
+	require.ErrorIs(t, err, io.EOF)
+}

@@ -181,8 +181,27 @@ func (r *Reader) move(size int) {
 
 // Ready says whether a whole line was read already, so that the next read of one
 // waits for nobody.
-func (r *Reader) Ready() bool {
-	return bytes.IndexByte(r.buf[r.from+r.looked:r.to], '\n') >= 0
+func (r *Reader) Ready() bool { return r.Ahead() != nil }
+
+// Ahead is the whole line, with its end, that the next read returns; nil if it was not
+// read yet.
+func (r *Reader) Ahead() []byte {
+	n := bytes.IndexByte(r.buf[r.from+r.looked:r.to], '\n')
+	if n < 0 || r.skipping {
+		return nil
+	}
+	return r.buf[r.from : r.from+r.looked+n+1]
+}
+
+// Empty says whether all that was read of the stream was returned.
+func (r *Reader) Empty() bool { return r.from == r.to && !r.skipping && r.err == nil }
+
+// Fill reads from the stream once, for whoever knows that there is something to be
+// read: what came is in [Reader.Ahead].
+func (r *Reader) Fill() {
+	if r.err == nil {
+		r.fill()
+	}
 }
 
 func trimEnd(line []byte) []byte {
