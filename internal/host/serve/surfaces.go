@@ -62,9 +62,9 @@ func (s *surfaces) instance(id pending.InstanceID, of task.ID) {
 	}
 }
 
-// forget forgets who watched a task that is gone.
-func (s *surfaces) forget(of task.ID) {
+// forget forgets who watched tasks that are gone.
+func (s *surfaces) forget(gone func(task.ID) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	maps.DeleteFunc(s.limited, func(l looking, _ dispatch.Person) bool { return l.task == of })
+	maps.DeleteFunc(s.limited, func(l looking, _ dispatch.Person) bool { return l.task != "" && gone(l.task) })
 }

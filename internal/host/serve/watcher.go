@@ -175,13 +175,17 @@ func (s *Server) publishGone(e task.Event) {
 		Name: "task.gone", Task: string(e.Task.ID), Payload: map[string]any{"task": e.Task.ID},
 		MaySee: func(p dispatch.Person, watched string) bool { return e.Saw(task.Person(p), task.ID(watched)) },
 	})
-	s.surfaces.forget(e.Task.ID)
-	s.runner.disown(func(of task.ID) bool { return of == e.Task.ID })
+	gone := func(of task.ID) bool { return of == e.Task.ID }
+	s.surfaces.forget(gone)
+	s.runner.disown(gone)
 }
 
-// publishAll tells of every task and open question, after some news were missed.
+// publishAll tells of every task and open question, after some news were missed. What is
+// gone meanwhile nobody knows here: everybody is told to ask for the state anew.
 func (s *Server) publishAll() {
-	s.runner.disown(func(of task.ID) bool { return !s.reached(task.Host{})(of) })
+	gone := func(of task.ID) bool { return !s.reached(task.Host{})(of) }
+	s.runner.disown(gone)
+	s.surfaces.forget(gone)
 	tasks, _ := s.tasks.List(task.Host{}) // the host may list
 	for _, t := range tasks {
 		s.publishTask(t)
@@ -193,4 +197,8 @@ func (s *Server) publishAll() {
 	for _, q := range questions {
 		s.publish("question.opened", q.Task, map[string]any{"question": viewQuestion(q)})
 	}
+	s.publishEvent(gateway.Event{
+		Name: "resync", Payload: struct{}{}, // it holds nothing of any task
+		MaySee: func(dispatch.Person, string) bool { return true },
+	})
 }

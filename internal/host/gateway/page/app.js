@@ -37,6 +37,7 @@ const notifier = new Notifier();
 const events = {
   "task.changed": ({ task }) => tasks.changed(task),
   "task.gone": ({ task }) => tasks.gone(task),
+  resync: () => connection.again(), // events were missed
   "task.text": (payload) => tasks.text(payload),
   "instance.changed": ({ instance }) => tasks.instanceChanged(instance),
   "offer.opened": ({ offer }) => { offers.opened(offer); notifier.tell(waiting()); },
