@@ -118,17 +118,17 @@ func (r *runner) Interrupt(_ context.Context, t task.Task) (bool, error) {
 }
 
 // Stop implements [task.Runner].
-func (r *runner) Stop(ctx context.Context, t task.Task) error {
+func (r *runner) Stop(ctx context.Context, t task.Task) (ended bool, err error) {
 	w := r.working(t.ID)
 	if w == nil {
-		return nil
+		return false, nil
 	}
 	w.end()
 	select {
 	case <-w.done:
-		return nil
+		return true, nil
 	case <-ctx.Done():
-		return ctx.Err()
+		return false, ctx.Err()
 	}
 }
 

@@ -24,9 +24,9 @@ const (
 const stopWithin = 5 * time.Minute
 
 // Stop ends a task and every task below it for good, and waits for their agents.
-// Among sessions the direct parent alone may do this. [OutcomeNotRunning]: the
-// task had ended before; its agent, if it is still there, and what is left below it
-// are stopped nevertheless. Agents end even when nothing can be stored. It goes on
+// Among sessions the direct parent alone may do this. [OutcomeNotRunning]: the task
+// and all below it had ended before, and no agent of them was there any more.
+// Agents end even when nothing can be stored. It goes on
 // when ctx ends, since half a stop would leave agents running, but at most
 // [stopWithin]. After an error it can be called again.
 func (s *Service) Stop(ctx context.Context, who Actor, id ID) (Outcome, error) {
@@ -45,8 +45,10 @@ func (s *Service) stop(ctx context.Context, id ID, levels int) (Outcome, error) 
 	errs := []error{err}
 	for _, child := range s.childrenOf(id) {
 		if levels > 1 {
-			_, err := s.stop(ctx, child, levels-1)
-			errs = append(errs, err)
+			below, err := s.stop(ctx, child, levels-1)
+			if errs = append(errs, err); below == OutcomeStopped {
+				outcome = below
+			}
 		}
 	}
 	return outcome, errors.Join(errs...)
@@ -72,18 +74,23 @@ func (s *Service) stopOne(ctx context.Context, id ID) (Outcome, error) {
 		return nil
 	})
 	if err != nil { // its agent ends all the same: the disk may be full of what it writes
-		return "", errors.Join(err, s.endAgent(ctx, known))
+		_, stopErr := s.endAgent(ctx, known)
+		return "", errors.Join(err, stopErr)
 	}
-	return outcome, s.endAgent(ctx, t)
+	ended, err := s.endAgent(ctx, t)
+	if ended {
+		outcome = OutcomeStopped
+	}
+	return outcome, err
 }
 
-// endAgent ends the agent of a task: also of one that ended by itself, whose agent
-// can still be there.
-func (s *Service) endAgent(ctx context.Context, t Task) error {
-	if err := s.runner.Stop(ctx, t); err != nil {
-		return fmt.Errorf("task: its agent has not ended: stop it again: %w", err)
+// endAgent ends the agent of a task, and says whether there was one: one of a task that
+// ended by itself can still be there.
+func (s *Service) endAgent(ctx context.Context, t Task) (ended bool, err error) {
+	if ended, err = s.runner.Stop(ctx, t); err != nil {
+		return ended, fmt.Errorf("task: its agent has not ended: stop it again: %w", err)
 	}
-	return nil
+	return ended, nil
 }
 
 // childrenOf lists the children that are not forgotten.

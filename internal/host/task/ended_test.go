@@ -27,11 +27,33 @@ func TestAnAgentThatGoesOnAfterCompletion(t *testing.T) {
 	_, err = s.Stop(t.Context(), person("operate", "task-unknown"), id)
 	assert.ErrorIs(t, err, ErrNotFound, "of somebody else it is refused")
 	assert.Empty(t, r.told())
-	outcome, err = s.Stop(t.Context(), person("operate"), id)
+	for _, want := range []Outcome{OutcomeStopped, OutcomeNotRunning} {
+		outcome, err = s.Stop(t.Context(), person("operate"), id)
+		require.NoError(t, err)
+		assert.Equal(t, want, outcome, "its agent was there at first")
+		assert.Equal(t, []string{"stop task"}, r.told())
+		assert.Equal(t, Completed, get(t, s, id).State)
+	}
+}
+
+// A stop says that it ended something also when that was below a task without an agent.
+func TestStopOfAnAgentBelow(t *testing.T) {
+	s, r := newService(t)
+	parent := make1(t, s, "parent", "")
+	child := make1(t, s, "child", parent)
+	_, err := s.Message(t.Context(), Host{}, child, "begin")
 	require.NoError(t, err)
-	assert.Equal(t, OutcomeNotRunning, outcome, "the task had ended before")
-	assert.Equal(t, []string{"stop task"}, r.told())
-	assert.Equal(t, Completed, get(t, s, id).State)
+	_, err = s.Complete(t.Context(), Session{child}, "done")
+	require.NoError(t, err)
+	_, err = s.Complete(t.Context(), Session{parent}, "done")
+	require.NoError(t, err)
+	for _, want := range []Outcome{OutcomeStopped, OutcomeNotRunning} {
+		r.told()
+		outcome, err := s.Stop(t.Context(), person("operate"), parent)
+		require.NoError(t, err)
+		assert.Equal(t, want, outcome)
+		assert.Equal(t, []string{"stop parent", "stop child"}, r.told())
+	}
 }
 
 // When nothing can be stored every agent ends all the same, and the caller is told why

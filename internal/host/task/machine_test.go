@@ -86,7 +86,7 @@ func (m *model) message(who Actor, id ID) error {
 	return nil
 }
 
-func (m *model) stop(who Actor, id ID) (Outcome, error) {
+func (m *model) stop(who Actor, id ID, there func(ID) bool) (Outcome, error) {
 	own, session := who.(Session)
 	if !m.sees(who, id) || session && m.parent[id] != own.Task {
 		return "", ErrNotFound
@@ -94,12 +94,15 @@ func (m *model) stop(who Actor, id ID) (Outcome, error) {
 	if err := m.ended(who); err != nil {
 		return "", err
 	}
-	outcome := OutcomeStopped
-	if m.state[id].Ended() {
-		outcome = OutcomeNotRunning
-	}
+	outcome := OutcomeNotRunning
 	for _, t := range m.order {
-		if slices.Contains(m.ancestors(t), id) && !m.state[t].Ended() {
+		if !slices.Contains(m.ancestors(t), id) {
+			continue
+		}
+		if !m.state[t].Ended() || there(t) {
+			outcome = OutcomeStopped
+		}
+		if !m.state[t].Ended() {
 			m.state[t] = Stopped
 		}
 	}
@@ -176,8 +179,8 @@ func (m *machine) message(t *rapid.T) {
 func (m *machine) stop(t *rapid.T) {
 	who, id := m.who(t), m.id(t)
 	m.runner.told()
+	outcome, want := m.model.stop(who, id, m.runner.there)
 	got, err := m.s.Stop(t.Context(), who, id)
-	outcome, want := m.model.stop(who, id)
 	assert.Equal(t, want, err)
 	assert.Equal(t, outcome, got)
 	for _, call := range m.runner.told() {

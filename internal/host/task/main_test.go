@@ -35,7 +35,12 @@ func (r *runner) call(name string, t Task) error {
 		if r.running == nil {
 			r.running = map[ID]bool{}
 		}
-		r.running[t.ID] = name == "prompt"
+		switch name {
+		case "prompt":
+			r.running[t.ID] = true
+		case "stop":
+			delete(r.running, t.ID)
+		}
 	}
 	err, during := r.broken, r.during
 	r.mu.Unlock()
@@ -53,13 +58,21 @@ func (r *runner) Prompt(_ context.Context, t Task, text string) error {
 }
 
 func (r *runner) Interrupt(_ context.Context, t Task) (bool, error) {
-	r.mu.Lock()
-	running := r.running[t.ID]
-	r.mu.Unlock()
-	return running, r.call("interrupt", t)
+	there := r.there(t.ID)
+	return there, r.call("interrupt", t)
 }
 
-func (r *runner) Stop(_ context.Context, t Task) error { return r.call("stop", t) }
+func (r *runner) Stop(_ context.Context, t Task) (bool, error) {
+	there := r.there(t.ID)
+	return there, r.call("stop", t)
+}
+
+// there says whether a task has an agent.
+func (r *runner) there(id ID) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.running[id]
+}
 
 // told gives what it was told since the last time.
 func (r *runner) told() []string {

@@ -13,7 +13,7 @@ type Runner interface {
 	// Interrupt cancels the turn that is under way, with texts that wait for the
 	// next one, and says whether there was one. It begins none.
 	Interrupt(ctx context.Context, t Task) (running bool, err error)
-	// Stop ends the task's agent, if one runs, and waits for it. It is called again
-	// when it failed, and when a task is stopped again.
-	Stop(ctx context.Context, t Task) error
+	// Stop ends the task's agent, if one is there, waits for it, and says whether there
+	// was one. It is called again when it failed, and when a task is stopped again.
+	Stop(ctx context.Context, t Task) (ended bool, err error)
 }
