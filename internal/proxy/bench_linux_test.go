@@ -222,6 +222,9 @@ func BenchmarkRatioRoundTrips(b *testing.B) {
 				ratios99[len(ratios99)-1] /= p99
 				return p50
 			})
+		ratio.Compare(b, "forwarded-p50/socket-relay-"+label, 1.1, 11,
+			func() float64 { _, p50, _ := subject.run("ask", o); return p50 },
+			func() float64 { _, p50, _ := sockets.run("ask", o); return p50 })
 		n := 0
 		ratio.Compare(b, "forwarded-p99/plain-relay-"+label, 1.25, len(ratios99),
 			func() float64 { n++; return ratios99[n-1] }, func() float64 { return 1 })

@@ -21,7 +21,7 @@ func auditing(t *testing.T) (change func(*Options, *wire), read func() []map[str
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = log.Close(t.Context()) })
 	return func(o *Options, _ *wire) { o.Audit = log }, func() (records []map[string]any) {
-		require.NoError(t, log.Flush(t.Context()))
+		require.NoError(t, log.Flush(t.Context(), audit.Stats{}))
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
 		for line := range strings.Lines(string(text)) {
