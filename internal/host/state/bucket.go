@@ -95,8 +95,9 @@ func (b *Bucket) write(ctx context.Context, key string, value []byte, put func(c
 	}
 	ctx, cancel := b.state.writing(ctx)
 	defer cancel()
+	ctx, ended := b.looking(ctx)
 	revision, err := put(ctx, encoded)
-	err = failure(err)
+	err = ended(err)
 	b.state.wrote(b, err)
 	return revision, err
 }
@@ -110,7 +111,8 @@ func (b *Bucket) Delete(ctx context.Context, key string, revision uint64) error 
 	}
 	ctx, cancel := b.state.writing(ctx)
 	defer cancel()
-	err = failure(b.kv.Purge(ctx, encoded, jetstream.LastRevision(revision)))
+	ctx, ended := b.looking(ctx)
+	err = ended(b.kv.Purge(ctx, encoded, jetstream.LastRevision(revision)))
 	b.state.wrote(b, err)
 	return err
 }

@@ -1,0 +1,58 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// lookEvery is from one look at the embedded server to the next while a write waits.
+const lookEvery = 100 * time.Millisecond
+
+// errRefused ends a write that the embedded server could not store.
+var errRefused = errors.New("its disk refuses what is written: is it full?")
+
+// looking is for a write to the embedded server, which answers none that its disk
+// refuses, but knows of it: the context ends then, instead of after a long time. Ended,
+// which has to be called, gives the error of the write.
+func (b *Bucket) looking(ctx context.Context) (_ context.Context, ended func(error) error) {
+	if b.state.embedded == nil {
+		return ctx, failure
+	}
+	ctx, giveUp := context.WithCancelCause(ctx)
+	go b.look(ctx, giveUp)
+	return ctx, func(err error) error {
+		if refused := context.Cause(ctx); err != nil && errors.Is(refused, errRefused) {
+			err = refused
+		}
+		giveUp(nil)
+		return failure(err)
+	}
+}
+
+// look gives a write up once the server could not store something in the bucket.
+func (b *Bucket) look(ctx context.Context, giveUp context.CancelCauseFunc) {
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+		if b.state.embedded.refuses(b.kv.Bucket()) {
+			giveUp(errRefused)
+			return
+		}
+	}
+}
+
+// refuses says whether the server could not store something in a bucket since its store
+// was opened: it takes nothing more there.
+func (e *embedded) refuses(bucket string) bool {
+	h := e.server.Healthz(&server.HealthzOptions{Account: server.DEFAULT_GLOBAL_ACCOUNT, Stream: "KV_" + bucket, Details: true})
+	return slices.ContainsFunc(h.Errors, func(err server.HealthzError) bool { return err.Type == server.HealthzErrorStream })
+}

@@ -1,0 +1,96 @@
+package state
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// refusingDir makes the test program write to a store in this folder until its disk
+// refuses it.
+const refusingDir = "ASSENT_STATE_TEST_REFUSING"
+
+func init() {
+	if dir := os.Getenv(refusingDir); dir != "" {
+		writeUntilRefused(dir)
+		os.Exit(0)
+	}
+}
+
+// The first write that a full disk refuses fails soon and says why, as each later one does.
+func TestTheFirstWriteOnAFullDisk(t *testing.T) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env, cmd.Stderr = append(os.Environ(), refusingDir+"="+t.TempDir()), os.Stderr
+	said, err := cmd.Output()
+	require.NoError(t, err, "%s", said)
+	lines := strings.Split(strings.TrimSpace(string(said)), "\n")
+	require.Len(t, lines, 3)
+	for _, line := range lines {
+		assert.Equal(t, "soon: state: the store does not answer: read the entry again to learn whether it was written (its disk refuses what is written: is it full?)", line)
+	}
+}
+
+// writeUntilRefused is the child. The limit of the size of files stands for a full disk.
+func writeUntilRefused(dir string) {
+	ctx := context.Background()
+	s, err := Open(ctx, Options{Dir: dir})
+	must(err)
+	b, err := s.Bucket(ctx, "things")
+	must(err)
+	kept, err := b.Create(ctx, "kept", []byte("x"))
+	must(err)
+	var before syscall.Rlimit
+	must(syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before))
+	must(syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 16 << 10, Max: before.Max}))
+	say := func(began time.Time, err error) {
+		when := "late"
+		if time.Since(began) < answerWithin/2 {
+			when = "soon"
+		}
+		fmt.Printf("%s: %v\n", when, err)
+	}
+	for n := 0; ; n++ {
+		began := time.Now()
+		if _, err := b.Create(ctx, fmt.Sprint(n), []byte(strings.Repeat("x", 1<<10))); err != nil {
+			say(began, err)
+			break
+		}
+	}
+	began := time.Now()
+	_, err = b.Update(ctx, "kept", nil, kept)
+	say(began, err)
+	began = time.Now()
+	say(began, b.Delete(ctx, "kept", kept))
+	must(s.Close())
+}
+
+// must ends a child that cannot go on.
+func must(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// A write that only takes its time goes on.
+func TestASlowWriteIsNotGivenUp(t *testing.T) {
+	b := bucket(t, open(t, Options{Dir: t.TempDir()}), "things")
+	ctx, ended := b.looking(t.Context())
+	select {
+	case <-ctx.Done():
+		assert.Fail(t, "it was given up")
+	case <-time.After(5 * lookEvery):
+	}
+	assert.NoError(t, ended(nil))
+	assert.Error(t, ctx.Err(), "nothing looks any more")
+	_, err := b.Create(t.Context(), "a", nil)
+	assert.NoError(t, err)
+}
