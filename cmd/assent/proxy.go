@@ -126,12 +126,15 @@ func (c *proxyCommand) sayGuess(a *app, agent string) {
 }
 
 // recorder makes the file for --record.
-func (c *proxyCommand) recorder(o proxy.Options, keep **record.Writer) func(string, int) (proxy.Recorder, error) {
+func (c *proxyCommand) recorder(o proxy.Options, keep **record.Writer) func([]record.Server) (proxy.Recorder, error) {
 	if c.Record == "" {
 		return nil
 	}
-	return func(name string, port int) (proxy.Recorder, error) {
-		h := record.Header{Agent: o.Agent, Port: port, Name: name}
+	return func(injected []record.Server) (proxy.Recorder, error) {
+		h := record.Header{Agent: o.Agent}
+		if len(injected) > 0 {
+			h.Name, h.Port, h.Others = injected[0].Name, injected[0].Port, injected[1:]
+		}
 		if o.Guessed {
 			h.Agent, h.Guessed = "", o.Agent
 		}

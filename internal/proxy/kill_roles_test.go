@@ -15,6 +15,7 @@ import (
 
 	"github.com/kandev/assent/dialects"
 	"github.com/kandev/assent/internal/host/child"
+	"github.com/kandev/assent/internal/record"
 	"github.com/kandev/assent/stages"
 )
 
@@ -88,7 +89,7 @@ func killedProxy() {
 		Inject:    []Injection{{Name: "kandev", Target: nowhere}},
 		Pipelines: pipelines, Dialects: set,
 		Client: os.Stdin, ToClient: os.Stdout, AgentStderr: os.Stderr, Stderr: os.Stderr,
-		Recorder: func(_ string, port int) (Recorder, error) { report("port", port); return failing{}, nil },
+		Recorder: func(list []record.Server) (Recorder, error) { report("port", list[0].Port); return failing{}, nil },
 		Close:    time.Second, Term: time.Second,
 		Watcher: []string{"/usr/bin/env", roleVariable + "=watcher", self},
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/kandev/assent/internal/host/config"
 	"github.com/kandev/assent/internal/host/endpoint"
 	"github.com/kandev/assent/internal/host/nets"
+	"github.com/kandev/assent/internal/record"
 	"github.com/kandev/assent/pipeline"
 	"github.com/kandev/assent/pipeline/acp"
 )
@@ -45,19 +46,21 @@ func newRelay(ctx context.Context, o Options) (*relay, error) {
 	}
 	if o.Recorder != nil {
 		var err error
-		if r.gate.recorder, err = o.Recorder(injectedName(o), r.gate.injections[0].config.Port); err != nil {
+		if r.gate.recorder, err = o.Recorder(r.gate.injected()); err != nil {
 			return nil, errors.Join(err, r.gate.close())
 		}
 	}
 	return r, nil
 }
 
-// injectedName is the first injected server's.
-func injectedName(o Options) string {
-	if len(o.Inject) == 0 {
-		return ""
+// injected are the injected servers.
+func (g *gate) injected() (list []record.Server) {
+	for _, i := range g.injections {
+		if i.endpoint != nil {
+			list = append(list, record.Server{Name: i.config.ReservedName, Port: i.config.Port})
+		}
 	}
-	return o.Inject[0].Name
+	return list
 }
 
 // open makes one injected server and what decides its calls; without live nothing

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kandev/assent/internal/host/upstream"
+	"github.com/kandev/assent/internal/record"
 	"github.com/kandev/assent/pipeline"
 )
 
@@ -48,7 +49,7 @@ func TestWhatCannotBeOpened(t *testing.T) {
 
 func failingPipelines(pipeline.Instance) (*pipeline.Pipeline, error) { return nil, assert.AnError }
 
-func failingRecorder(string, int) (Recorder, error) { return nil, assert.AnError }
+func failingRecorder([]record.Server) (Recorder, error) { return nil, assert.AnError }
 
 // Once the endpoint is closed a session request goes to the agent as it is.
 func TestASessionWithoutAnEndpoint(t *testing.T) {

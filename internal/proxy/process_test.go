@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kandev/assent/internal/record"
 	"github.com/kandev/assent/pipeline/acp"
 )
 
@@ -248,7 +249,7 @@ func TestAProgramThatIsNotThere(t *testing.T) {
 			port := 0
 			r := start(t, "echoes", nil, change, func(o *Options) {
 				o.Inject = []Injection{{Name: "kandev", Target: tg.Target}}
-				o.Recorder = func(_ string, p int) (Recorder, error) { port = p; return failing{}, nil }
+				o.Recorder = func(list []record.Server) (Recorder, error) { port = list[0].Port; return failing{}, nil }
 			})
 			r.wait()
 			require.Error(t, r.err)

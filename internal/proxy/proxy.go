@@ -14,6 +14,7 @@ import (
 	"github.com/kandev/assent/internal/host/audit"
 	"github.com/kandev/assent/internal/host/child"
 	"github.com/kandev/assent/internal/host/upstream"
+	"github.com/kandev/assent/internal/record"
 	"github.com/kandev/assent/pipeline"
 	"github.com/kandev/assent/pipeline/acp"
 )
@@ -62,9 +63,9 @@ type Options struct {
 	Explain bool
 	// Audit keeps a record of each decision and answer; nil for none.
 	Audit *audit.Log
-	// Recorder is made once name and port of the first injected server are known
-	// (empty and 0 without one); nil for no recording.
-	Recorder func(name string, port int) (Recorder, error)
+	// Recorder is made once the ports of the injected servers are known, of which there
+	// may be none; nil for no recording.
+	Recorder func(injected []record.Server) (Recorder, error)
 	// Signals are passed on to the agent.
 	Signals <-chan os.Signal
 	// Watcher is the command line of this program as the watcher (see [Watch]); nil

@@ -54,17 +54,19 @@ func TestTwoInjectedServers(t *testing.T) {
 func TestARecordingReplaysToTheSameDecisions(t *testing.T) {
 	file := &closable{}
 	tg := serveTarget(t, "run")
-	w := newWire(t, injectingTarget("tasks", tg), func(o *Options, _ *wire) {
-		o.Recorder = func(name string, port int) (Recorder, error) {
-			return record.New(file, record.Header{Name: name, Port: port})
+	w := newWire(t, injectingTarget("tasks", tg), injectingTarget("notes", serveTarget(t, "run")), func(o *Options, _ *wire) {
+		o.Recorder = func(l []record.Server) (Recorder, error) {
+			return record.New(file, record.Header{Name: l[0].Name, Port: l[0].Port, Others: l[1:]})
 		}
 	}, explaining)
 	secrets := []string{}
 	for _, session := range []string{"s", "t"} {
-		e := w.open(session)[0]
-		listTools(t, e)
-		secrets = append(secrets, strings.TrimPrefix(e.secret(), "Bearer "))
+		for _, e := range w.open(session) {
+			listTools(t, e)
+			secrets = append(secrets, strings.TrimPrefix(e.secret(), "Bearer "))
+		}
 	}
+	require.Len(t, secrets, 4)
 	w.answers(offerLine("1", "s", "mcp__tasks__run"), selectedLine("1", "once"))
 	w.asks(offerLine(`"2"`, "t", "Bash"))
 	assert.Equal(t, selectedLine(`"2"`, "no"), w.clientSays(selectedLine(`"2"`, "no")))
@@ -72,6 +74,8 @@ func TestARecordingReplaysToTheSameDecisions(t *testing.T) {
 	w.asks(offerLine("4", "t", "mcp__docs__run"))
 	w.clientSays(cancelOf("t"))
 	w.answers(strings.Replace(offerLine("5", "s", "Bash"), threeOptions, "[]", 1), cancelledLine("5"))
+	w.answers(offerLine("6", "s", "mcp__notes__run"), selectedLine("6", "once"))
+	w.asks(offerLine("7", "s", "mcp__notes__a__b"))
 	w.agentSays("noise\n")
 
 	said := w.stderr.read()
@@ -93,6 +97,7 @@ func TestARecordingReplaysToTheSameDecisions(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, map[string]string{
 		"1": "select injected_mcp", `"2"`: "pend needs_person", "3": "select injected_mcp", "4": "pend needs_person", "5": "cancel no_options",
+		"6": "select injected_mcp", "7": "pend needs_person",
 	}, reasonsOf(got, said))
 
 	// What was answered for the client is in it as well: the agent got it.
@@ -118,7 +123,7 @@ func reasonsOf(got map[string]string, said string) map[string]string {
 // A recording that fails stops nothing; the failure is logged once.
 func TestARecordingThatFails(t *testing.T) {
 	w := newWire(t, func(o *Options, _ *wire) {
-		o.Recorder = func(string, int) (Recorder, error) { return failing{}, nil }
+		o.Recorder = func([]record.Server) (Recorder, error) { return failing{}, nil }
 	})
 	w.asks(offerLine("1", "s", "Bash"))
 	assert.Equal(t, selectedLine("1", "once"), w.clientSays(selectedLine("1", "once")))

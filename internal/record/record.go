@@ -35,8 +35,16 @@ type Header struct {
 	// Port of the injected MCP server; 0 for none.
 	Port int `json:"port,omitzero"`
 	// Name of that server; empty means [pipeline.DefaultReservedName].
-	Name     string `json:"name,omitzero"`
-	Scenario string `json:"scenario,omitzero"`
+	Name string `json:"name,omitzero"`
+	// Others are injected beside it.
+	Others   []Server `json:"others,omitzero"`
+	Scenario string   `json:"scenario,omitzero"`
+}
+
+// Server is one injected MCP server.
+type Server struct {
+	Name string `json:"name"`
+	Port int    `json:"port"`
 }
 
 // What a recording says, for its readers too.

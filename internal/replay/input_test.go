@@ -2,6 +2,7 @@ package replay
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -49,6 +50,8 @@ func TestRecordingInputErrors(t *testing.T) {
 		"nothing at all":                      {"", "x.jsonl:1: there is no recorded line in this file" + form},
 		"only a note":                         {`{"note":"x"}`, "x.jsonl:1: there is no recorded line in this file" + form},
 		"a second header":                     {headerLine + headerLine, "x.jsonl:2: a header that is not the first of its file: replay recordings one by one"},
+		"port of another is none":             {`{"header":{` + others("a", 70000) + `}}`, "x.jsonl:1: pipeline: port 70000 of the injected server: use 1 to 65535, or 0 for none"},
+		"others are no list":                  {`{"header":{"others":5}}`, "x.jsonl:1: this line has a wrong value at /header/others" + form},
 		"port is none":                        {`{"header":{"agent":"claude-acp","port":70000}}`, "x.jsonl:1: pipeline: port 70000 of the injected server: use 1 to 65535, or 0 for none"},
 	}
 	for name, test := range tests {
@@ -93,6 +96,10 @@ func TestRecordingForms(t *testing.T) {
 		"flags win: blanket":       {recorded(""), Instance{AutoApprove: true}, []string{"select blanket_approval"}},
 		"flags win: agent":         {titleOnly, Instance{Agent: "pi-acp"}, []string{"pend pi_extension_title"}},
 		"its twin with the header": {titleOnly, Instance{}, selected},
+		"a second server":          {strings.Replace(recorded(""), `"port":41001`, others("kandev", 41001), 1), Instance{}, selected},
+		"it is another one":        {strings.Replace(recorded(""), `"port":41001`, others("other", 41001), 1), Instance{}, []string{"pend server_is_not_the_hosts"}},
+		"it is somewhere else":     {strings.Replace(recorded(""), `"port":41001`, others("kandev", 41003), 1), Instance{}, []string{"pend reserved_entry_address"}},
+		"flags win: its neighbour": {strings.Replace(recorded(""), `"port":41001`, others("kandev", 41001), 1), Instance{Port: 41004}, selected},
 		"a guessed agent":          {strings.Replace(titleOnly, `"agent"`, `"guessed"`, 1), Instance{}, []string{"pend agent_not_configured"}},
 		"a guess and a flag":       {strings.Replace(titleOnly, `"agent"`, `"guessed"`, 1), Instance{Agent: "claude-acp"}, selected},
 	}
@@ -196,4 +203,9 @@ func TestIDThatCannotBeWritten(t *testing.T) {
 	assert.Equal(t, "\"\ufffd\"", string(decisions[0].ID))
 	_, err = json.Marshal(decisions[0])
 	assert.NoError(t, err)
+}
+
+// others are the members of a header with a second injected server beside the first.
+func others(name string, port int) string {
+	return fmt.Sprintf(`"name":"first","port":41002,"others":[{"name":%q,"port":%d}]`, name, port)
 }

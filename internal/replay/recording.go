@@ -33,6 +33,8 @@ type header struct {
 	Guessed string `json:"guessed"` // nobody configured the agent
 	Port    int    `json:"port"`
 	Name    string `json:"name"` // of the injected server
+
+	Others []record.Server `json:"others"` // injected beside it
 }
 
 const recordingForm = `expected {"dir":"agent->client"|"client->agent","frame":{…}} or "raw":"…"`
@@ -80,14 +82,22 @@ func (r Runner) open(h *header, over Instance) (*connection, error) {
 	}
 	port := cmp.Or(over.Port, h.Port)
 	agent := cmp.Or(over.Agent, h.Agent)
-	return r.connect(pipeline.Instance{
-		Agent:       pipeline.Agent(cmp.Or(agent, h.Guessed)),
-		Guessed:     agent == "" && h.Guessed != "",
-		Reserved:    h.Name,
-		Port:        port,
-		Injected:    port > 0, // and a list must hold the entry, as provenance checks
-		AutoApprove: over.AutoApprove,
-	}, acp.Options{Placeholder: record.RedactedAuthorization})
+	c := &connection{}
+	for _, s := range append([]record.Server{{Name: h.Name, Port: port}}, h.Others...) {
+		d, err := r.decider(pipeline.Instance{
+			Agent:       pipeline.Agent(cmp.Or(agent, h.Guessed)),
+			Guessed:     agent == "" && h.Guessed != "",
+			Reserved:    s.Name,
+			Port:        s.Port,
+			Injected:    s.Port > 0, // and a list must hold the entry, as provenance checks
+			AutoApprove: over.AutoApprove,
+		}, acp.Options{Placeholder: record.RedactedAuthorization})
+		if err != nil {
+			return nil, err
+		}
+		c.deciders = append(c.deciders, d)
+	}
+	return c, nil
 }
 
 func (e entry) line(file string, number int) ([]byte, error) {

@@ -41,34 +41,72 @@ type Decision struct {
 
 // connection is one agent connection under replay.
 type connection struct {
+	deciders []decider // one for each injected server; one that trusts nothing without any
+	messages []acp.Message
+}
+
+// decider decides by one injected server.
+type decider struct {
 	decoder  *acp.Decoder
 	pipeline *pipeline.Pipeline
+	reserved string
 }
 
 func (r Runner) connect(instance pipeline.Instance, options acp.Options) (*connection, error) {
-	p, err := r.Pipelines(instance)
+	d, err := r.decider(instance, options)
 	if err != nil {
 		return nil, err
+	}
+	return &connection{deciders: []decider{d}}, nil
+}
+
+func (r Runner) decider(instance pipeline.Instance, options acp.Options) (decider, error) {
+	p, err := r.Pipelines(instance)
+	if err != nil {
+		return decider{}, err
 	}
 	if d, ok := r.Dialects.For(instance); ok {
 		options.Dialect = d
 	}
 	options.Reserved = instance.ReservedName()
-	return &connection{decoder: acp.NewDecoder(options), pipeline: p}, nil
+	return decider{acp.NewDecoder(options), p, options.Reserved}, nil
 }
 
 // line takes one line. It returns a decision when the line asked for one. Lines
 // that are no messages are skipped, as in a live run.
 func (c *connection) line(ctx context.Context, direction string, line []byte) (Decision, bool) {
-	if direction == record.FromClient {
-		_, _ = c.decoder.FromClient(line, "") // what is no message says nothing about a session
+	c.messages = c.messages[:0]
+	for _, d := range c.deciders {
+		if direction == record.FromClient {
+			_, _ = d.decoder.FromClient(line, "") // what is no message says nothing about a session
+			continue
+		}
+		message, err := d.decoder.FromAgent(line)
+		if err != nil { // for all of them: it is about the line
+			return Decision{}, false
+		}
+		c.messages = append(c.messages, message)
+	}
+	if len(c.messages) == 0 || c.messages[0].Offer == nil {
 		return Decision{}, false
 	}
-	message, err := c.decoder.FromAgent(line)
-	if err != nil || message.Offer == nil {
-		return Decision{}, false
+	return c.decide(ctx), true
+}
+
+// decide asks by one injected server after the other, as the proxy does: the first that
+// decides does, and else the reason is that of the server that the tool is of.
+func (c *connection) decide(ctx context.Context) (decision Decision) {
+	for n, d := range c.deciders {
+		r := c.messages[n].Offer.Decide(ctx, d.pipeline)
+		id := r.Facts.Identity
+		if n == 0 || r.Decision.Verdict != pipeline.Pend || id.State() == pipeline.Named && id.Server() == d.reserved {
+			decision = decisionOf(c.messages[n].Offer, r)
+		}
+		if r.Decision.Verdict != pipeline.Pend {
+			break
+		}
 	}
-	return decisionOf(message.Offer, message.Offer.Decide(ctx, c.pipeline)), true
+	return decision
 }
 
 func decisionOf(o *acp.Offer, result pipeline.Result) Decision {
