@@ -61,6 +61,8 @@ type Server struct {
 	store      *pending.Store
 	offers     *offerBook
 	decisions  *ring[decisionView]
+	nets       *ring[netView]
+	unasked    *ring[unaskedView]
 	surfaces   *surfaces
 	manager    *process.Manager
 	runner     *runner
@@ -77,8 +79,9 @@ type Server struct {
 	drained    error
 }
 
-// rememberedDecisions is how many automatic decisions a page gets when it connects.
-const rememberedDecisions = 200
+// remembered is how many automatic decisions a page gets when it connects, how many
+// nets that fired, and how many calls that ran unasked: none pushes out another kind.
+const remembered = 200
 
 // New starts a server: it listens and takes up what an earlier run left. Ctx bounds
 // the start alone.
@@ -94,7 +97,8 @@ func New(ctx context.Context, o Options) (*Server, error) {
 		home: home, config: o.Config, run: o.Audit.Run(), version: o.Version, log: o.Logger,
 		state: o.State, tokens: o.Tokens, audit: o.Audit, auditFile: o.AuditFile,
 		dispatcher: dispatch.New(o.Logger), store: pending.New(o.Config.Offers.pending()),
-		offers: newOfferBook(), decisions: &ring[decisionView]{most: rememberedDecisions},
+		offers: newOfferBook(), decisions: &ring[decisionView]{most: remembered},
+		nets: &ring[netView]{most: remembered}, unasked: &ring[unaskedView]{most: remembered},
 	}
 	s.runner = newRunner(s)
 	s.surfaces = &surfaces{

@@ -40,6 +40,8 @@ type stateView struct {
 	Offers    []offerView    `json:"offers"`
 	Questions []questionView `json:"questions"`
 	Decisions []decisionView `json:"decisions"`
+	Nets      []netView      `json:"nets"`
+	Unasked   []unaskedView  `json:"unasked"`
 }
 
 // taskActions are those about tasks and their agents.
@@ -113,6 +115,8 @@ func (s *Server) watch(_ context.Context, o dispatch.Origin, in watchPayload) (a
 	v := stateView{
 		Server: s.run, Tasks: tasks, Instances: s.runner.views(visible), Offers: s.openOffers(visible), Questions: []questionView{},
 		Decisions: s.decisions.all(func(d decisionView) bool { return visible(d.Task) }),
+		Nets:      s.nets.all(func(n netView) bool { return visible(n.Task) }),
+		Unasked:   s.unasked.all(func(u unaskedView) bool { return visible(u.Task) }),
 	}
 	for _, q := range questions {
 		if visible(q.Task) {

@@ -196,6 +196,12 @@ type netView struct {
 	Reason pipeline.Reason `json:"reason"`
 	Task   task.ID         `json:"task"`
 	Tool   string          `json:"tool,omitempty"`
+	Time   time.Time       `json:"time"`
+}
+
+func viewNet(of task.ID, f nets.Fired) netView {
+	_, tool := toolOf(f.Tool)
+	return netView{f.Net, f.Reason, of, tool, time.Now().UTC()}
 }
 
 // unaskedView says that a call ran and nobody had been asked.
@@ -203,11 +209,12 @@ type unaskedView struct {
 	Task task.ID    `json:"task"`
 	Kind audit.Kind `json:"kind,omitempty"`
 	Tool string     `json:"tool,omitempty"`
+	Time time.Time  `json:"time"`
 }
 
 func viewUnasked(of task.ID, u nets.Unasked) unaskedView {
 	_, tool := toolOf(u.Tool)
-	return unaskedView{of, u.Kind, tool}
+	return unaskedView{of, u.Kind, tool, time.Now().UTC()}
 }
 
 // changeView is what would become of one file.

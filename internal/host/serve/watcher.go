@@ -91,8 +91,9 @@ func (w watcher) Fired(_ context.Context, f process.Fired) {
 	if worker == nil {
 		return
 	}
-	_, tool := toolOf(f.Tool)
-	w.s.publish("net", worker.task.ID, netView{f.Net, f.Reason, worker.task.ID, tool})
+	v := viewNet(worker.task.ID, f.Fired)
+	w.s.nets.add(v)
+	w.s.publish("net", worker.task.ID, v)
 	if f.Reason == nets.ReasonTripwireFired {
 		worker.change(func(v *instanceView) { v.Automatic = false })
 	}
@@ -100,9 +101,13 @@ func (w watcher) Fired(_ context.Context, f process.Fired) {
 
 // Unasked tells of a call that nobody was asked about.
 func (w watcher) Unasked(_ context.Context, u process.Unasked) {
-	if worker := w.s.runner.of(u.Instance); worker != nil {
-		w.s.publish("unasked", worker.task.ID, viewUnasked(worker.task.ID, u.Unasked))
+	worker := w.s.runner.of(u.Instance)
+	if worker == nil {
+		return
 	}
+	v := viewUnasked(worker.task.ID, u.Unasked)
+	w.s.unasked.add(v)
+	w.s.publish("unasked", worker.task.ID, v)
 }
 
 // publish tells the people who may see a task. What cannot be written is a mistake

@@ -80,7 +80,7 @@ function take(state) {
   tasks.reset(state.tasks ?? [], state.instances ?? []);
   offers.reset(state.offers ?? [], restarted);
   questions.reset(state.questions ?? []);
-  journal.reset(state.decisions ?? []);
+  journal.reset(state);
 }
 
 function lost(delay) {

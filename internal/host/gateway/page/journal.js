@@ -11,10 +11,16 @@ export class Journal {
     this.root = byId("journal");
   }
 
-  // reset takes in the whole state, oldest first.
-  reset(decisions) {
+  // reset takes in the whole state: lists whose oldest is first.
+  reset({ decisions = [], nets = [], unasked = [] }) {
     this.root.replaceChildren();
-    for (const decision of decisions.slice(-most)) this.decided(decision);
+    const lines = [
+      ...decisions.map((decision) => [decision.time, () => this.decided(decision)]),
+      ...nets.map((net) => [net.time, () => this.fired(net)]),
+      ...unasked.map((call) => [call.time, () => this.unasked(call)]),
+    ];
+    lines.sort(([a], [b]) => Date.parse(a) - Date.parse(b));
+    for (const [, add] of lines) add();
     show(byId("no-journal"), !this.root.hasChildNodes());
   }
 
@@ -23,28 +29,41 @@ export class Journal {
     const { verdict, kind, reason, tool, server, time } = decision;
     const what = verdict === "select" ? kindWords(kind).word : "Cancelled";
     const call = tool ? callWord({ tool, server }) : "";
-    this.add(time, decision.task, false, el("b", {}, what), call && `: ${call}`, el("br"), `${reasonWord(reason)} `, el("code", {}, reason));
+    this.add(time, decision.task, "", el("b", {}, what), call && `: ${call}`, el("br"), `${reasonWord(reason)} `, el("code", {}, reason));
   }
 
-  // net notes that a net took automatic approval away.
-  net({ net, reason, task }) {
+  // net tells that a net took automatic approval away.
+  net(net) {
+    this.fired(net);
+    say(`No automatic approval any more: ${net.net}: ${reasonWord(net.reason)}`);
+  }
+
+  // fired notes that one did, now or earlier.
+  fired({ net, reason, task, time }) {
     const text = `${net}: ${reasonWord(reason)}`;
-    this.add(undefined, task, true, el("b", {}, "No automatic approval any more"), el("br"), `${text} `, el("code", {}, reason));
-    say(`No automatic approval any more: ${text}`);
+    this.add(time, task, "net warning", el("b", {}, "No automatic approval any more"), el("br"), `${text} `, el("code", {}, reason));
   }
 
   // unasked notes a call that ran without asking.
-  unasked({ task, kind, tool }) {
+  unasked({ task, kind, tool, time }) {
     const what = tool ? said(tool) : callWord({ type: kind }) ?? said(kind);
-    this.add(undefined, task, true, el("b", {}, "Ran without asking: "), what);
+    this.add(time, task, "warning", el("b", {}, "Ran without asking: "), what);
   }
 
-  add(time, task, warning, ...words) {
+  add(time, task, style, ...words) {
     const at = time ? new Date(time) : new Date();
     const name = this.hooks.taskName(task);
-    this.root.prepend(el("li", { class: warning && "warning" },
+    this.root.prepend(el("li", { class: style || false },
       el("time", { datetime: at.toISOString() }, at.toLocaleTimeString()), " ", name ? said(name) : "", " ", ...words.filter(Boolean)));
-    while (this.root.children.length > most) this.root.lastChild.remove();
+    this.shorten();
     show(byId("no-journal"), false);
+  }
+
+  // shorten takes the oldest lines away. Those of nets go last: the others can be many.
+  shorten() {
+    const lines = this.root.children;
+    while (lines.length > most) {
+      ([...lines].findLast((line) => !line.classList.contains("net")) ?? this.root.lastChild).remove();
+    }
   }
 }

@@ -113,3 +113,37 @@ func TestAutomaticDecisionsAreLogged(t *testing.T) {
 	w.shows("#journal li:first-child", "an approved call never arrived at the endpoint")
 	w.shows("#journal li:nth-child(2)", "approved for this one call")
 }
+
+// What the nets tell is still there after the page has connected anew, in its order,
+// and on a page that comes later; a net's lines stay whatever else there is.
+func TestWarningsStay(t *testing.T) {
+	s := begin(t)
+	w := s.enter("s3cret")
+	noon := time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
+	fired, ran := firedNet{"tripwire", "tripwire_fired", "t1", noon}, unasked{"t1", "execute", noon.Add(time.Minute)}
+	s.tell("net", fired)
+	s.tell("unasked", ran)
+	w.shows("#journal li:nth-child(1)", "Ran without asking: Run a command")
+	w.shows("#journal li:nth-child(2)", "No automatic approval any more")
+	s.disconnect()
+	s.state.Nets, s.state.Unasked = []firedNet{fired}, []unasked{ran}
+	s.state.Decisions = []decision{{Task: "t1", Reason: "injected_mcp", Verdict: "select", Kind: "allow_once", Time: noon.Add(30 * time.Second)}}
+	w.shows("#connection", "Not connected")
+	s.connect()
+	for _, page := range []*window{w, s.enter("phone")} {
+		page.connected()
+		page.shows("#journal li:nth-child(1)", "Ran without asking: Run a command")
+		page.shows("#journal li:nth-child(2)", "Allow once")
+		page.shows("#journal li:nth-child(3)", "No automatic approval any more")
+		assert.Equal(t, 3, eval[int](page, `document.querySelectorAll("#journal li").length`))
+		assert.Equal(t, 2, eval[int](page, `document.querySelectorAll("#journal li.warning").length`))
+	}
+	for range 250 {
+		s.tell("decision", map[string]any{"decision": s.state.Decisions[0]})
+	}
+	s.tell("decision", map[string]any{"decision": decision{Task: "t1", Reason: "injected_mcp", Verdict: "select", Kind: "allow_once", Tool: "last", Server: "kandev", Time: noon}})
+	w.shows("#journal li:first-child", "Call last of kandev")
+	assert.Equal(t, 200, eval[int](w, `document.querySelectorAll("#journal li").length`))
+	w.shows("#journal li:last-child", "No automatic approval any more")
+	assert.Equal(t, 1, eval[int](w, `document.querySelectorAll("#journal li.warning").length`))
+}

@@ -46,6 +46,19 @@ type decision struct {
 	Time    time.Time `json:"time"`
 }
 
+type firedNet struct {
+	Net    string    `json:"net"`
+	Reason string    `json:"reason"`
+	Task   string    `json:"task"`
+	Time   time.Time `json:"time"`
+}
+
+type unasked struct {
+	Task string    `json:"task"`
+	Kind string    `json:"kind"`
+	Time time.Time `json:"time"`
+}
+
 type step struct {
 	Stage   string `json:"stage"`
 	Verdict string `json:"verdict"`
@@ -123,6 +136,8 @@ type wholeState struct {
 	Offers    []offer    `json:"offers"`
 	Questions []question `json:"questions"`
 	Decisions []decision `json:"decisions"`
+	Nets      []firedNet `json:"nets"`
+	Unasked   []unasked  `json:"unasked"`
 }
 
 type change struct {
