@@ -70,6 +70,7 @@ var codes = []struct {
 	{task.ErrAnswered, dispatch.CodeConflict},
 	{task.ErrGone, dispatch.CodeStale},
 	{task.ErrInvalid, dispatch.CodeInvalidPayload},
+	{state.ErrRefused, dispatch.CodeUnavailable},
 	{state.ErrUnavailable, dispatch.CodeUnavailable},
 }
 

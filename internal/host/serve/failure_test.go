@@ -22,6 +22,7 @@ func TestWhatAFailureSays(t *testing.T) {
 		says string
 	}{
 		"of the store":            {down, dispatch.CodeUnavailable, "the store does not answer: read the entry again to learn whether it was written"},
+		"of the store's disk":     {fmt.Errorf("task: %w", fmt.Errorf("%w (%w)", state.ErrUnavailable, state.ErrRefused)), dispatch.CodeUnavailable, "the disk refuses what is written: is it full?"},
 		"joined to one of ours":   {errors.Join(task.ErrEnded, down), dispatch.CodeConflict, "the task has ended"},
 		"of ours":                 {task.ErrEnded, dispatch.CodeConflict, "the task has ended"},
 		"of ours, with its cause": {fmt.Errorf("%w: the title is empty", task.ErrInvalid), dispatch.CodeInvalidPayload, "the title is empty"},

@@ -12,8 +12,9 @@ import (
 // lookEvery is from one look at the embedded server to the next while a write waits.
 const lookEvery = 100 * time.Millisecond
 
-// errRefused ends a write that the embedded server could not store.
-var errRefused = errors.New("its disk refuses what is written: is it full?")
+// ErrRefused: the disk of the embedded server did not take what was written. It is an
+// [ErrUnavailable], too: a part of it may be there.
+var ErrRefused = errors.New("state: the disk refuses what is written: is it full?")
 
 // looking is for a write to the embedded server, which answers none that its disk
 // refuses, but knows of it: the context ends then, instead of after a long time. Ended,
@@ -25,7 +26,7 @@ func (b *Bucket) looking(ctx context.Context) (_ context.Context, ended func(err
 	ctx, giveUp := context.WithCancelCause(ctx)
 	go b.look(ctx, giveUp)
 	return ctx, func(err error) error {
-		if refused := context.Cause(ctx); err != nil && errors.Is(refused, errRefused) {
+		if refused := context.Cause(ctx); err != nil && errors.Is(refused, ErrRefused) {
 			err = refused
 		}
 		giveUp(nil)
@@ -44,7 +45,7 @@ func (b *Bucket) look(ctx context.Context, giveUp context.CancelCauseFunc) {
 			return
 		}
 		if b.state.embedded.refuses(b.kv.Bucket()) {
-			giveUp(errRefused)
+			giveUp(ErrRefused)
 			return
 		}
 	}

@@ -34,7 +34,7 @@ func TestTheFirstWriteOnAFullDisk(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(string(said)), "\n")
 	require.Len(t, lines, 3)
 	for _, line := range lines {
-		assert.Equal(t, "soon: state: the store does not answer: read the entry again to learn whether it was written (its disk refuses what is written: is it full?)", line)
+		assert.Equal(t, "soon: state: the store does not answer: read the entry again to learn whether it was written (state: the disk refuses what is written: is it full?)", line)
 	}
 }
 
