@@ -104,6 +104,7 @@ func (s *State) Close() error {
 		defer close(s.closed)
 		s.cancel()
 		s.watching.Wait()
+		s.checkedLast() // it may open the embedded server's store
 		if s.conn != nil {
 			s.conn.Close()
 		}
