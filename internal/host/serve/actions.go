@@ -70,6 +70,7 @@ var codes = []struct {
 	{task.ErrAnswered, dispatch.CodeConflict},
 	{task.ErrGone, dispatch.CodeStale},
 	{task.ErrInvalid, dispatch.CodeInvalidPayload},
+	{task.ErrStays, dispatch.CodeUnavailable},
 	{state.ErrRefused, dispatch.CodeUnavailable},
 	{state.ErrUnavailable, dispatch.CodeUnavailable},
 }
@@ -89,7 +90,7 @@ func failure(err error) error {
 	for _, c := range codes {
 		if errors.Is(err, c.err) {
 			text := err.Error()
-			if errors.Is(err, state.ErrUnavailable) { // what it wraps, alone or joined to others, may name servers
+			if c.err == task.ErrStays || errors.Is(err, state.ErrUnavailable) { // what they wrap, alone or joined to others, may be anything
 				text = c.err.Error()
 			}
 			return &dispatch.Error{Code: c.code, Message: strings.TrimPrefix(strings.TrimPrefix(text, "task: "), "state: ")}

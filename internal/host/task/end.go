@@ -88,7 +88,7 @@ func (s *Service) stopOne(ctx context.Context, id ID) (Outcome, error) {
 // ended by itself can still be there.
 func (s *Service) endAgent(ctx context.Context, t Task) (ended bool, err error) {
 	if ended, err = s.runner.Stop(ctx, t); err != nil {
-		return ended, fmt.Errorf("task: its agent has not ended: stop it again: %w", err)
+		return ended, fmt.Errorf("%w: %w", ErrStays, err)
 	}
 	return ended, nil
 }

@@ -10,6 +10,8 @@ var (
 	ErrChildren  = errors.New("task: tasks below it have not ended: wait for them, or stop them")
 	ErrFull      = errors.New("task: too many")
 	ErrInvalid   = errors.New("task: not possible")
+	// ErrStays: the agent of a task that is stopped has not ended. What it wraps says why.
+	ErrStays = errors.New("task: its agent has not ended: stop it again")
 	// ErrAnswered: somebody answered the question before.
 	ErrAnswered = errors.New("task: the question is already answered")
 	// ErrGone: the question ended without an answer, as its tool call or task did.
