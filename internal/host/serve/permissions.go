@@ -78,9 +78,9 @@ func (s *Server) questionActions() []dispatch.Action {
 }
 
 // listOffers lists those of tasks that somebody reaches, and notes that somebody is there.
-func (s *Server) listOffers(_ context.Context, o dispatch.Origin, _ mcptools.Nothing) (any, error) {
+func (s *Server) listOffers(ctx context.Context, o dispatch.Origin, _ mcptools.Nothing) (any, error) {
 	if p, ok := o.Person(); ok {
-		s.surfaces.watches(p, "")
+		s.surfaces.watches(ctx, p, "")
 	}
 	return map[string]any{"offers": s.openOffers(s.reached(actor(o)))}, nil
 }

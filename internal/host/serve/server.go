@@ -198,6 +198,7 @@ func (s *Server) listen(ctx context.Context, o *Options) error {
 	s.tokens.Ended(func(name string) {
 		s.gateway.DropToken(name)
 		s.external.Drop(name)
+		s.surfaces.drop(name)
 	})
 	return nil
 }

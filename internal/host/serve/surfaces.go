@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"maps"
 	"sync"
 
@@ -31,8 +32,8 @@ func (s *surfaces) everywhere() { s.store.Attach(pending.Scope{}) }
 
 // watches says that a person is there who is shown offers, of those tasks that the
 // person reaches below the watched one, or of all (empty). Who may not answer is nobody
-// that an offer could wait for.
-func (s *surfaces) watches(p dispatch.Person, watched task.ID) {
+// that an offer could wait for. Ctx is that of the request: it ends with the token.
+func (s *surfaces) watches(ctx context.Context, p dispatch.Person, watched task.ID) {
 	if !p.Scopes.Has(dispatch.ScopeAnswer) {
 		return
 	}
@@ -41,6 +42,10 @@ func (s *surfaces) watches(p dispatch.Person, watched task.ID) {
 		return
 	}
 	s.mu.Lock()
+	if ctx.Err() != nil { // drop may have been before
+		s.mu.Unlock()
+		return
+	}
 	s.limited[looking{p.Name, watched}] = p
 	s.mu.Unlock()
 	for id, of := range s.running() {
@@ -67,4 +72,12 @@ func (s *surfaces) forget(gone func(task.ID) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	maps.DeleteFunc(s.limited, func(l looking, _ dispatch.Person) bool { return l.task != "" && gone(l.task) })
+}
+
+// drop forgets a token, which is deleted or other than before, once the requests of the
+// old one have ended: nobody looks with it any more.
+func (s *surfaces) drop(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.limited, func(l looking, _ dispatch.Person) bool { return l.name == name })
 }

@@ -93,7 +93,7 @@ func (s *Server) maySee(p dispatch.Person, watched, id string) bool {
 }
 
 // watch gives the state, and notes that somebody is there to answer offers.
-func (s *Server) watch(_ context.Context, o dispatch.Origin, in watchPayload) (any, error) {
+func (s *Server) watch(ctx context.Context, o dispatch.Origin, in watchPayload) (any, error) {
 	who := actor(o)
 	if in.Task != "" {
 		if _, err := s.tasks.Get(who, in.Task); err != nil {
@@ -101,7 +101,7 @@ func (s *Server) watch(_ context.Context, o dispatch.Origin, in watchPayload) (a
 		}
 	}
 	if p, ok := o.Person(); ok {
-		s.surfaces.watches(p, in.Task)
+		s.surfaces.watches(ctx, p, in.Task)
 	}
 	visible := s.visible(who, in.Task)
 	tasks, err := s.taskViews(who, in.Task)
