@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"log/slog"
@@ -108,6 +109,9 @@ func (o *Options) check() error {
 		return errors.New("gateway: there are no tokens: nobody could connect")
 	case o.MaySee == nil:
 		return errors.New("gateway: nothing says who may see which events")
+	}
+	if err := cmp.Or(CheckHosts(o.Hosts), CheckOrigins(o.Origins)); err != nil {
+		return err
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

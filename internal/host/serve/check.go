@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -21,6 +22,9 @@ func (c *Config) Check() error {
 		if err := gateway.CheckListen(c.Listen, c.TLS.Cert != "", c.Insecure); err != nil {
 			return errors.New(strings.TrimPrefix(err.Error(), "gateway: "))
 		}
+	}
+	if err := cmp.Or(gateway.CheckHosts(c.Hosts), gateway.CheckOrigins(c.Origins)); err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "gateway: "))
 	}
 	switch {
 	case (c.TLS.Cert == "") != (c.TLS.Key == ""):

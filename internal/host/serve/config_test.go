@@ -101,6 +101,8 @@ func TestConfigErrors(t *testing.T) {
 		"a setting twice":          {"listen = \"127.0.0.1:1\"\nlisten = \"s3cret\"\n", `serve.toml`},
 		"a wrong duration":         {"[offers]\nexpiry = \"s3cret\"\n", `serve.toml:2: the value of "offers.expiry" is not of the expected form`},
 		"beyond the loopback":      {"listen = \"0.0.0.0:80\"\n", "can be reached from other machines"},
+		"a host with a scheme":     {"hosts = [\"desk.example\", \"https://s3cret.example\"]\n", "serve.toml: hosts: entry 2 has a scheme"},
+		"an origin with a path":    {"origins = [\"https://s3cret.example/\"]\n", "serve.toml: origins: entry 1 has more than scheme, host and port"},
 		"half a certificate":       {"[tls]\ncert = \"x\"\n", "tls: cert and key come together"},
 		"credentials for nothing":  {"[nats]\ncreds = \"x\"\n", "nats: creds need a url"},
 		"an outcome":               {"[offers]\noutcome = \"s3cret\"\n", `offers: outcome is "cancel" or "reject"`},
