@@ -15,6 +15,7 @@ const (
 	refusedTries   = "too_many_unknown_tokens"
 	refusedRate    = "too_many_requests"
 	refusedClients = "too_many_connections_of_this_token"
+	refusedRoom    = "made_room_before_its_token_came"
 	refusedCalls   = "too_many_calls_of_this_token_at_once"
 )
 

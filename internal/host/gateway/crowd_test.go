@@ -3,13 +3,17 @@ package gateway
 import (
 	"context"
 	"net/http"
+	"net/http/httptest"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/coder/websocket"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kandev/assent/internal/host/dispatch"
 )
 
 func TestTooManyClients(t *testing.T) {
@@ -111,4 +115,29 @@ func TestStrangers(t *testing.T) {
 	require.Error(t, err)
 	assert.Contains(t, second.ask(t, auth), `"result"`, "the others stay")
 	known.alive(t)
+}
+
+// One that made room is told so, and nothing of its token, which has room.
+func TestAStrangerThatMadeRoom(t *testing.T) {
+	for name, dropped := range map[string]bool{"it made room": true, "it is there": false} {
+		t.Run(name, func(t *testing.T) {
+			s := begin(t, func(o *Options) { o.Limits.AuthTimeout = time.Hour })
+			s.dial(t, "")
+			require.Eventually(t, func() bool { return s.count() == 1 }, 10*time.Second, time.Millisecond)
+			c := s.clientOf("")
+			if dropped {
+				s.Gateway.mu.Lock()
+				s.dropStranger()
+				s.Gateway.mu.Unlock()
+			}
+			p, failure := c.personOf(&request{name: actionAuth, payload: jsontext.Value(`{"token":"s3cret"}`)}, httptest.NewRequest(http.MethodGet, "/ws", nil))
+			if dropped {
+				assert.Equal(t, &dispatch.Error{Code: dispatch.CodeRateLimited, Message: "the token came late, and too many clients have sent none: connect again"}, failure)
+				assert.Contains(t, s.log.String(), refusedRoom)
+				return
+			}
+			assert.Nil(t, failure)
+			assert.Equal(t, "desk", p.Name)
+		})
+	}
 }

@@ -79,6 +79,8 @@ func (c *client) personOf(first *request, r *http.Request) (dispatch.Person, *di
 	switch why {
 	case refusedTries:
 		return dispatch.Person{}, &dispatch.Error{Code: dispatch.CodeRateLimited, Message: "too many unknown tokens came from there: wait a minute"}
+	case refusedRoom:
+		return dispatch.Person{}, &dispatch.Error{Code: dispatch.CodeRateLimited, Message: "the token came late, and too many clients have sent none: connect again"}
 	case refusedClients:
 		return dispatch.Person{}, &dispatch.Error{Code: dispatch.CodeRateLimited, Message: "this token has too many connections: close one"}
 	}
@@ -94,7 +96,10 @@ func (c *client) introduce(secret string, r *http.Request) (why string) {
 	}
 	c.g.mu.Lock()
 	defer c.g.mu.Unlock()
-	if c.dropped || c.g.clients[c] && c.person.Name == "" && c.g.full(p.Name) {
+	switch {
+	case c.dropped:
+		return refusedRoom
+	case c.g.clients[c] && c.person.Name == "" && c.g.full(p.Name):
 		return refusedClients
 	}
 	c.person = p
