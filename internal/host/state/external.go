@@ -1,6 +1,7 @@
 package state
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -17,15 +18,20 @@ const (
 	answerWithin = 10 * time.Second
 	// connectWithin bounds one attempt to reach one server.
 	connectWithin = 5 * time.Second
+	// sayAfter is how long a start waits for a cluster before it says so.
+	sayAfter = time.Second
 )
 
 // connect opens a connection to an external cluster. After it is lost it is
 // opened again, for as long as it takes; meanwhile operations fail at once, so
-// that nothing is written later than its caller thinks.
-func connect(o Options) (*nats.Conn, error) {
+// that nothing is written later than its caller thinks. Start bounds the first try
+// alone, and store all others.
+func connect(start, store context.Context, o Options) (*nats.Conn, error) {
 	where := addresses(o.URL)
+	d := &dialer{start: start, store: store}
 	opts := []nats.Option{
 		nats.Name("assent"), nats.Timeout(connectWithin), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1),
+		nats.SetCustomDialer(d), nats.SkipHostLookup(), // the dialer does it, and can be ended
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
 				o.Logger.Warn("the connection to the NATS server is lost; it is opened again", "server", where, "error", err)
@@ -42,10 +48,17 @@ func connect(o Options) (*nats.Conn, error) {
 		}
 		opts = append(opts, nats.UserCredentials(o.Creds))
 	}
+	late := time.AfterFunc(sayAfter, func() {
+		o.Logger.Warn("the NATS server does not answer yet; it is waited for", "server", where)
+	})
 	conn, err := nats.Connect(o.URL, opts...)
+	late.Stop()
+	d.started()
 	switch {
 	case err == nil:
 		return conn, nil
+	case start.Err() != nil:
+		return nil, fmt.Errorf("state: no longer waiting for the NATS server at %s: %w", where, start.Err())
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrNkeysNotSupported):
 		return nil, fmt.Errorf("state: the NATS server at %s does not let us in: check --nats-creds (%w)", where, err)
 	case errors.Is(err, nats.ErrNoServers), errors.Is(err, nats.ErrTimeout):

@@ -60,7 +60,7 @@ func Open(ctx context.Context, o Options) (*State, error) {
 func (s *State) open(ctx context.Context, o Options) (err error) {
 	switch {
 	case o.URL != "":
-		s.conn, err = connect(o)
+		s.conn, err = connect(ctx, s.ctx, o)
 	case o.Creds != "":
 		return errors.New("state: --nats-creds needs --nats: the embedded server takes no credentials")
 	case o.Dir == "":
