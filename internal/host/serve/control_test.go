@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/internal/host/token"
 	"github.com/kandev/assent/internal/testlog"
 )
@@ -135,6 +136,24 @@ func TestGreetingWithoutTheStore(t *testing.T) {
 	assert.Contains(t, greeting.String(), "assent token create NAME")
 	assert.Empty(t, r.tokens.List())
 	assert.Contains(t, r.log.String(), "is its store damaged?")
+}
+
+// A first start whose output goes into a log makes no token; then there is none at the
+// second one either, which is no error and still makes none by itself.
+func TestGreetingAfterAFirstStartIntoALog(t *testing.T) {
+	first := begin(t, nil)
+	var journal, greeting bytes.Buffer
+	require.NoError(t, first.Greet(t.Context(), &journal, false))
+	require.NoError(t, first.Begin(t.Context(), "demo", "shell"))
+	require.Eventually(t, func() bool { return len(first.store.List(pending.Query{})) == 1 }, patience, time.Millisecond, "the audit has something")
+	assert.NotContains(t, first.log.String(), "there is no token", "at the first start nothing is missing")
+	first.stop()
+	r := beginIn(t, first.dir, nil)
+	require.NoError(t, r.Greet(t.Context(), &greeting, true))
+	assert.Contains(t, greeting.String(), "assent token create NAME")
+	assert.Contains(t, r.log.String(), `level=WARN msg="there is no token`)
+	assert.NotContains(t, r.log.String(), "level=ERROR")
+	assert.Empty(t, r.tokens.List())
 }
 
 // A data folder is for one server, and for its owner.

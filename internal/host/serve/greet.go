@@ -28,7 +28,7 @@ func (s *Server) Greet(ctx context.Context, w io.Writer, show bool) error {
 	fmt.Fprintf(&b, "assent runs at %s\n", page)
 	none, before := len(s.tokens.List()) == 0, s.ranBefore()
 	if none && before {
-		s.log.Error("there is no token although this data folder was used before: were all deleted, or is its store damaged? make one: assent token create", "data", s.config.Data)
+		s.log.Warn("there is no token although this data folder was used before: make one with assent token create; where there were some that nobody deleted, is its store damaged?", "data", s.config.Data)
 	}
 	if show && none && !before {
 		secret, _, err := s.tokens.Create(ctx, firstToken, []string{string(dispatch.ScopeView), string(dispatch.ScopeOperate), string(dispatch.ScopeAnswer)}, nil)
