@@ -22,8 +22,8 @@ type health struct {
 const (
 	// checkAfter is from one check to the next.
 	checkAfter = 2 * time.Second
-	// reopenAfter is from one time that the store is opened anew to the next: it did not
-	// help, or something else is wrong.
+	// reopenAfter is from one time that the store is opened anew to the next, unless its
+	// disk refused a write in between: something else may be wrong.
 	reopenAfter = time.Minute
 	// failingWithin bounds a write after one that failed, so that nobody waits long
 	// for each of many.
@@ -117,14 +117,18 @@ func (s *State) repair() {
 		h.checking, h.checked = nil, time.Now()
 	}()
 	if s.embedded == nil {
-		s.probe()
+		_ = s.probe()
 		return
 	}
 	err := s.embedded.hasRoom()
-	if err == nil && !s.probe() && time.Since(h.reopened) >= reopenAfter && s.ctx.Err() == nil {
+	if err == nil {
+		failed := s.probe()
+		if failed == nil || s.ctx.Err() != nil || !errors.Is(failed, ErrRefused) && time.Since(h.reopened) < reopenAfter {
+			return
+		}
 		h.reopened = time.Now()
 		if err = s.embedded.reopen(); err == nil {
-			s.probe()
+			_ = s.probe()
 		}
 	}
 	if err != nil {
@@ -133,7 +137,7 @@ func (s *State) repair() {
 }
 
 // probe writes to each bucket that could not be written, until one still cannot.
-func (s *State) probe() (ok bool) {
+func (s *State) probe() error {
 	s.health.mu.Lock()
 	failed := make([]*Bucket, 0, len(s.health.failed))
 	for _, b := range s.health.failed {
@@ -142,13 +146,15 @@ func (s *State) probe() (ok bool) {
 	s.health.mu.Unlock()
 	for _, b := range failed {
 		ctx, cancel := context.WithTimeout(s.ctx, answerWithin)
+		ctx, ended := b.looking(ctx)
 		_, err := b.kv.PutString(ctx, probeKey, "")
+		err = ended(err)
 		cancel()
-		if s.wrote(b, failure(err)); err != nil {
-			return false
+		if s.wrote(b, err); err != nil {
+			return err
 		}
 	}
-	return true
+	return nil
 }
 
 // checkedLast waits for the check that runs. None begins after ctx has ended.
