@@ -83,8 +83,9 @@ function take(state) {
   journal.reset(state);
 }
 
-function lost(delay) {
-  connected(`Not connected: the next try is in ${Math.ceil(delay / 1000)} s`, false);
+function lost(delay, why) {
+  const next = `the next try is in ${Math.ceil(delay / 1000)} s`;
+  connected(why ? `Not connected: ${why} (${next})` : `Not connected: ${next}`, false);
   say("The connection is lost");
 }
 

@@ -6,8 +6,8 @@ const maxDelay = 15000;
 const patience = 8000; // for an answer, before a connection is taken for dead
 
 // Connection calls back: ready(welcome, state), state(state) once more,
-// event(name, payload), lost(ms until the next try), refused(message) when the token
-// is not good.
+// event(name, payload), lost(ms until the next try, why where the server said so),
+// refused(message) when the token is not good.
 export class Connection {
   constructor(token, on) {
     this.token = token;
@@ -50,16 +50,16 @@ export class Connection {
 
   fail(socket, failure) {
     if (failure.code === "forbidden" || failure.code === "invalid_payload") this.refuse(failure.message);
-    else this.drop(socket);
+    else this.drop(socket, failure.message);
   }
 
   // drop gives a connection up without waiting for its end: a dead one has none.
-  drop(socket) {
+  drop(socket, why) {
     if (socket !== this.socket || socket.onclose === null) return;
     socket.onclose = null;
     socket.onmessage = null;
     socket.close();
-    this.lose({});
+    this.lose({}, why);
   }
 
   // alive sends a request whose answer is small. A connection that gives none is dead.
@@ -112,7 +112,7 @@ export class Connection {
     else asked.resolve(message.result);
   }
 
-  lose(close) {
+  lose(close, why) {
     this.ready = false;
     for (const asked of this.waiting.values()) {
       asked.reject({ code: "disconnected", message: "The connection broke before the server answered" });
@@ -125,7 +125,7 @@ export class Connection {
     }
     const delay = Math.min(maxDelay, firstDelay * 2 ** this.tries++) * (0.75 + Math.random() / 2);
     this.retry = setTimeout(() => this.connect(), delay);
-    this.on.lost(delay);
+    this.on.lost(delay, why);
   }
 
   // now tries at once.

@@ -15,6 +15,7 @@ export class TaskNode {
     this.title = el("span", { class: "title" });
     this.state = el("span", { class: "state" });
     this.meta = el("p", { class: "meta" });
+    this.note = el("p", { class: "note", hidden: true }); // of the host
     this.instances = el("ul", { class: "instances" });
     this.alive = false; // an agent of it has not ended, whatever its own state
     this.spoken = []; // { text, from }
@@ -23,7 +24,7 @@ export class TaskNode {
     this.children = el("ul");
     this.details = el("details", { toggle: () => this.draw() }, el("summary", {}, this.title, " ", this.state),
       this.meta, this.words, this.makeControls(), this.problem);
-    this.root = el("li", {}, this.details, this.instances, this.children);
+    this.root = el("li", {}, this.details, this.note, this.instances, this.children);
   }
 
   makeControls() {
@@ -46,7 +47,8 @@ export class TaskNode {
     const facts = [task.agent && `Agent ${task.agent}`, task.directory && `in ${task.directory}`].filter(Boolean);
     this.meta.replaceChildren(facts.join(", "));
     if (task.summary) this.meta.append(el("br"), said(task.summary));
-    if (task.note) this.meta.append(el("br"), el("b", {}, task.note));
+    this.note.textContent = task.note ?? "";
+    show(this.note, Boolean(task.note));
     show(this.controls, this.hooks.mayOperate());
     this.offer();
   }

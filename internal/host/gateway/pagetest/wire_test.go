@@ -16,6 +16,7 @@ type task struct {
 	Agent     string    `json:"agent,omitempty"`
 	Directory string    `json:"directory,omitempty"`
 	Created   time.Time `json:"created"`
+	Note      string    `json:"note,omitempty"`
 }
 
 type instance struct {
