@@ -2,11 +2,13 @@ package serve
 
 import (
 	"bytes"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -55,7 +57,7 @@ func TestTokensWithAndWithoutAServer(t *testing.T) {
 	require.NoError(t, err)
 	secret = secretForm.FindString(out)
 	assert.NotContains(t, out, "#token=", "there is no page")
-	assert.Contains(t, out, "No server runs there now: this was done in "+r.dir)
+	assert.Contains(t, out, "No server runs with "+r.dir+" now: this was done in "+r.dir)
 	out, err = command(t, r.dir, TokenRequest{Command: "list"})
 	require.NoError(t, err)
 	assert.Regexp(t, `^name +scopes +tasks +created\ndesk +view,operate,answer +task-1 +20\d\d-`, out)
@@ -173,12 +175,58 @@ func TestTheDataFolder(t *testing.T) {
 	require.NoError(t, conn.Close())
 	again.stop()
 
-	open := filepath.Join(t.TempDir(), "open")
-	require.NoError(t, os.Mkdir(open, 0o755))
-	require.NoError(t, PrepareData(open))
-	info, err := os.Stat(open)
-	require.NoError(t, err)
-	assert.Equal(t, os.FileMode(0o700), info.Mode().Perm())
+}
+
+// A folder becomes its owner's alone when it is new, empty or ours. One of somebody
+// else, such as /tmp, stays as it is.
+func TestWhoseTheDataFolderIs(t *testing.T) {
+	for name, test := range map[string]struct {
+		holds []string
+		ours  bool
+	}{
+		"empty":               {nil, true},
+		"the top of a disk":   {[]string{"lost+found"}, true},
+		"used":                {[]string{"state", "state.lock", "notes.txt"}, true},
+		"used with a cluster": {[]string{"audit.jsonl", "audit.jsonl.000001"}, true},
+		"cut off at once":     {[]string{"state"}, true},
+		"of somebody else":    {[]string{"notes.txt"}, false},
+		"with a state":        {[]string{"state", "notes.txt"}, false},
+	} {
+		dir := filepath.Join(t.TempDir(), "data")
+		require.NoError(t, os.Mkdir(dir, 0o755))
+		for _, file := range test.holds {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, file), nil, 0o600))
+		}
+		err := PrepareData(dir)
+		info, statErr := os.Stat(dir)
+		require.NoError(t, statErr)
+		if test.ours {
+			require.NoError(t, err, name)
+			assert.Equal(t, os.FileMode(0o700), info.Mode().Perm(), name)
+			continue
+		}
+		assert.ErrorContains(t, err, "is not empty and no server was ever started with it", name)
+		assert.Equal(t, os.FileMode(0o755), info.Mode().Perm(), name)
+	}
+}
+
+// The folder of somebody else is named, with whose it is.
+func TestADataFolderThatMayNotBeUsed(t *testing.T) {
+	refused := dataError("/srv", &fs.PathError{Op: "chmod", Path: "/srv", Err: syscall.EPERM})
+	assert.ErrorIs(t, refused, fs.ErrPermission)
+	assert.ErrorContains(t, refused, `the data folder "/srv": operation not permitted (it, or the folder around it, belongs to another user: run as that user`)
+	full := dataError("/srv", &fs.PathError{Op: "mkdir", Path: "/srv", Err: syscall.ENOSPC})
+	assert.NotContains(t, full.Error(), "another user")
+}
+
+// A folder that no server knows is not made for a token that nobody would know.
+func TestTokensWhereNoServerWas(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "typo")
+	for _, r := range []TokenRequest{{Command: "list"}, {Command: "create", Name: "phone", Scopes: all}, {Command: "delete", Name: "phone"}} {
+		_, err := command(t, dir, r)
+		assert.ErrorContains(t, err, "no server was ever started with the data folder")
+		assert.NoDirExists(t, dir)
+	}
 }
 
 func TestWhereTheDataIs(t *testing.T) {

@@ -1,7 +1,9 @@
 package serve
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -27,13 +29,66 @@ func DefaultData(name string) (string, error) {
 }
 
 // PrepareData makes the data folder, for its owner alone: whoever may enter it may
-// make tokens.
+// make tokens. A folder with something of somebody else in it is left as it is.
 func PrepareData(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("the data folder: %w", err)
+		return dataError(dir, err)
+	}
+	_, foreign, err := lookAtData(dir)
+	if err != nil {
+		return dataError(dir, err)
+	}
+	if foreign {
+		return fmt.Errorf("the data folder %q is not empty and no server was ever started with it: name one of its own with --data; it is made when it is missing", dir)
 	}
 	if err := os.Chmod(dir, 0o700); err != nil {
-		return fmt.Errorf("the data folder must be for its owner alone: %w", err)
+		return dataError(dir, err)
 	}
 	return nil
 }
+
+// usedData says with an error that no server was ever started with a data folder.
+func usedData(dir string) error {
+	used, _, err := lookAtData(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return dataError(dir, err)
+	}
+	if !used {
+		return fmt.Errorf("no server was ever started with the data folder %q: name that of yours with --data or --config (--demo for that of assent serve --demo), or start it first", dir)
+	}
+	return nil
+}
+
+// lookAtData says whether a server has used a folder before, and whether without that
+// something else is in it. What a file system keeps at its top is nothing.
+func lookAtData(dir string) (used, foreign bool, err error) {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		switch e.Name() {
+		case "state.lock", controlName, auditName:
+			used = true
+		case "state", "lost+found": // the first is made a moment before its lock
+		default:
+			foreign = true
+		}
+	}
+	return used, foreign && !used, err
+}
+
+// dataError is an error of the data folder with the way out.
+func dataError(dir string, err error) error {
+	way := "name another one with --data"
+	if errors.Is(err, fs.ErrPermission) {
+		way = "it, or the folder around it, belongs to another user: run as that user, or " + way
+	}
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		err = path.Err
+	}
+	return fmt.Errorf("the data folder %q: %w (%s)", dir, err, way)
+}
+
+// auditName is the file of the audit in the data folder.
+const auditName = "audit.jsonl"
+
+// AuditFile is where the audit of a data folder is.
+func AuditFile(data string) string { return filepath.Join(data, auditName) }

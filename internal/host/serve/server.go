@@ -274,6 +274,3 @@ func (s *Server) drain(ctx context.Context) error {
 	s.hook.close()
 	return errors.Join(errs...)
 }
-
-// AuditFile is where the audit of a data folder is.
-func AuditFile(data string) string { return filepath.Join(data, "audit.jsonl") }

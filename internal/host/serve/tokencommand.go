@@ -30,14 +30,21 @@ func TokenCommand(ctx context.Context, c Config, r TokenRequest, out io.Writer, 
 	if err := answer.print(r, out); err != nil || running {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "No server runs there now: this was done in %s. Beside assent serve --demo add --demo.\n", c.Data)
+	where := c.Data
+	if c.NATS.URL != "" {
+		where = "the NATS cluster"
+	}
+	_, err = fmt.Fprintf(out, "No server runs with %s now: this was done in %s. A server with another folder does not know of it: "+
+		"name its folder with --data or --config (--demo for that of assent serve --demo).\n", c.Data, where)
 	return err
 }
 
-// offline opens the store itself.
+// offline opens the store itself. In a folder that no server knows it would do nothing.
 func offline(ctx context.Context, c Config, r TokenRequest, log *slog.Logger) (a TokenAnswer, err error) {
-	if err := PrepareData(c.Data); err != nil {
-		return a, err
+	if c.NATS.URL == "" {
+		if err := usedData(c.Data); err != nil {
+			return a, err
+		}
 	}
 	s, err := state.Open(ctx, state.Options{Dir: c.Data, URL: c.NATS.URL, Creds: c.NATS.Creds, Logger: log})
 	if err != nil {
