@@ -33,7 +33,7 @@ func (f *finder) keyed(i, j int) {
 			end = len(f.t) - k
 		}
 		f.add(k, k+end)
-	case how == weak && isPlainWord(f.word(k)), how == equals && f.isDeclared(i, name, k):
+	case how == weak && isPlainWord(f.word(k)), how == equals && f.isDeclared(i, name, k), how == colon && f.isThisSession(i, name, k):
 	case how == colon && (isHeader(name) || f.quotedLine(i, k)):
 		f.header(i, k)
 	case how == colon && f.startsLine(i):
@@ -53,6 +53,22 @@ func (f *finder) isDeclared(i int, name string, k int) bool {
 	value := strings.TrimRight(f.word(k), ",")
 	return name == "key" && (word == "const" || word == "let" || word == "var") &&
 		k < len(f.t) && isQuote(f.t[k]) && len(value) < 10 && isPlainWord(value)
+}
+
+// isThisSession says whether a sentence speaks of the session that goes on, as the label
+// of an option does that says what is not asked about again in it: what follows is what
+// a person decides by. Behind other words than "this" it is so for words alone.
+func (f *finder) isThisSession(i int, name string, k int) bool {
+	if !strings.EqualFold(name, "session") {
+		return false
+	}
+	switch word, _ := before(f.t, i); strings.ToLower(word) {
+	case "this":
+		return true
+	case "the", "whole", "entire", "current":
+		return isPlainWord(f.word(k))
+	}
+	return false
 }
 
 // separator finds where the value of the name t[i:j] begins.

@@ -114,8 +114,25 @@ func TestRedactLeavesTheRest(t *testing.T) {
 		"python3 -m http.server 8000", "sed -i 's/foo/bar/g' main.go", "host:5000/image@sha256:beef", "x = 1 : y", "a:b c=d",
 		"2026-11-30T20:01:02Z", "größe 大小 👍", "ratio: 3", "list_tasks_kandev (kandev MCP Server)", "author=bob", "https://example.com/@user",
 		"mailto:bob@example.com is not here"[:0],
+		"Yes, and don't ask again in this session: the shell command", "Allow for this session: Bash(git push:*)", "For the whole session: edits",
 	} {
 		assert.Equal(t, s, Redact(s, roomy))
+	}
+}
+
+// The session of a sentence is none that a secret belongs to; any other one is.
+func TestRedactSessions(t *testing.T) {
+	for in, want := range map[string]string{
+		"session: the":                                "session: [hidden:3]",
+		"curl -H 'session: abc' h":                    "curl -H 'session: [hidden:3]' h",
+		"the session: hunter2":                        "the session: [hidden:7]",
+		"this session=abc":                            "this session=[hidden:3]",
+		"this session_id: abc":                        "this session_id: [hidden:3]",
+		"in this session: password: hunter2":          "in this session: password: [hidden:7]",
+		"in this session: x9Kq2LmZ7vB4nT8wRz":         "in this session: [hidden:18]",
+		"in this session: curl -u bob:hunter2 http:/": "in this session: curl -u [hidden:11] http:/",
+	} {
+		assert.Equal(t, want, Redact(in, roomy))
 	}
 }
 
