@@ -14,6 +14,16 @@ import (
 )
 
 // Who may dispatch what. An empty code means that the handler is reached.
+// dispatcher makes one with actions of each kind, whose handler is the book's.
+func (b *book) dispatcher(t *testing.T) *Dispatcher {
+	t.Helper()
+	d := New(nil)
+	for name, scope := range map[string]Scope{"mcp.stop_task": ScopeOperate, "task.stop": ScopeOperate, "mcp.answer": ScopeAnswer, "mcp.step_complete": ""} {
+		require.NoError(t, d.Register(stop(t, name, scope, b.handler("done", nil))))
+	}
+	return d
+}
+
 func TestOrigins(t *testing.T) {
 	agent := FromAgentStream(Identity{Instance: "i1", Task: "t1", Session: "s1"})
 	external := FromExternalMCP(Person{Name: "laptop", Scopes: everything})
@@ -51,11 +61,7 @@ func TestOrigins(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			var got book
-			d := New(nil)
-			for name, scope := range map[string]Scope{"mcp.stop_task": ScopeOperate, "task.stop": ScopeOperate, "mcp.answer": ScopeAnswer, "mcp.step_complete": ""} {
-				require.NoError(t, d.Register(stop(t, name, scope, got.handler("done", nil))))
-			}
-			result, err := d.Dispatch(t.Context(), c.origin, c.action, jsontext.Value(`{"task":"t2"}`))
+			result, err := got.dispatcher(t).Dispatch(t.Context(), c.origin, c.action, jsontext.Value(`{"task":"t2"}`))
 			if c.want != "" {
 				assert.Equal(t, c.want, code(t, err))
 				assert.Empty(t, got.calls)

@@ -82,10 +82,9 @@ func text(t *testing.T, r *mcp.CallToolResult) string {
 
 func TestTaskMode(t *testing.T) {
 	var got []string
-	var failure error
 	s := agent(t, func(_ context.Context, action string, payload jsontext.Value) (jsontext.Value, error) {
 		got = append(got, action+" "+string(payload))
-		return jsontext.Value(`{"ok":true}`), failure
+		return jsontext.Value(`{"ok":true}`), nil
 	}, nil)
 	assert.ElementsMatch(t, []string{
 		"create_task_kandev", "list_tasks_kandev", "get_task_kandev", "stop_task_kandev", "message_task_kandev", "ask_user_question_kandev", "step_complete_kandev",
@@ -124,6 +123,12 @@ func TestTaskMode(t *testing.T) {
 		assert.Equal(t, wantAction, action)
 		assert.JSONEq(t, wantPayload, payload)
 	}
+}
+
+// A model reads what our own errors say, and of others nothing.
+func TestErrorsOfTaskMode(t *testing.T) {
+	var failure error
+	s := agent(t, func(context.Context, string, jsontext.Value) (jsontext.Value, error) { return nil, failure }, nil)
 	for want, err := range map[string]error{
 		"not_found: there is no such task":        &dispatch.Error{Code: dispatch.CodeNotFound, Message: "there is no such task"},
 		"unavailable: the host is ending":         agentstream.ErrClosed,

@@ -10,46 +10,62 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Among tasks the direct parent alone stops and interrupts.
-func TestWhoMayStop(t *testing.T) {
-	for name, test := range map[string]struct {
-		who  func(ids map[string]ID) Actor
-		want error
-	}{
-		"its parent":                    {func(ids map[string]ID) Actor { return Session{ids["parent"]} }, nil},
-		"itself":                        {func(ids map[string]ID) Actor { return Session{ids["me"]} }, ErrNotFound},
-		"its child":                     {func(ids map[string]ID) Actor { return Session{ids["child"]} }, ErrNotFound},
-		"its grandchild":                {func(ids map[string]ID) Actor { return Session{ids["grandchild"]} }, ErrNotFound},
-		"its sibling":                   {func(ids map[string]ID) Actor { return Session{ids["sibling"]} }, ErrNotFound},
-		"its grandparent":               {func(ids map[string]ID) Actor { return Session{ids["grandparent"]} }, ErrNotFound},
-		"a stranger":                    {func(ids map[string]ID) Actor { return Session{ids["stranger"]} }, ErrNotFound},
-		"a task that does not exist":    {func(ids map[string]ID) Actor { return Session{"task-unknown"} }, ErrNotFound},
-		"a session without a task":      {func(ids map[string]ID) Actor { return Session{} }, ErrNotFound},
-		"a person":                      {func(ids map[string]ID) Actor { return person("operate") }, nil},
-		"a person with the task":        {func(ids map[string]ID) Actor { return person("operate", ids["grandparent"]) }, nil},
-		"a person with another task":    {func(ids map[string]ID) Actor { return person("operate", ids["child"]) }, ErrNotFound},
-		"a person without the scope":    {func(ids map[string]ID) Actor { return person("view") }, ErrForbidden},
-		"a person who may answer alone": {func(ids map[string]ID) Actor { return person("answer", ids["me"]) }, ErrForbidden},
-		"the host":                      {func(ids map[string]ID) Actor { return Host{} }, nil},
-		"nobody":                        {func(ids map[string]ID) Actor { return nil }, ErrForbidden},
-	} {
+// rulers says who may stop and interrupt "me": among tasks its direct parent alone.
+var rulers = map[string]struct {
+	who  func(ids map[string]ID) Actor
+	want error
+}{
+	"its parent":                    {func(ids map[string]ID) Actor { return Session{ids["parent"]} }, nil},
+	"itself":                        {func(ids map[string]ID) Actor { return Session{ids["me"]} }, ErrNotFound},
+	"its child":                     {func(ids map[string]ID) Actor { return Session{ids["child"]} }, ErrNotFound},
+	"its grandchild":                {func(ids map[string]ID) Actor { return Session{ids["grandchild"]} }, ErrNotFound},
+	"its sibling":                   {func(ids map[string]ID) Actor { return Session{ids["sibling"]} }, ErrNotFound},
+	"its grandparent":               {func(ids map[string]ID) Actor { return Session{ids["grandparent"]} }, ErrNotFound},
+	"a stranger":                    {func(ids map[string]ID) Actor { return Session{ids["stranger"]} }, ErrNotFound},
+	"a task that does not exist":    {func(ids map[string]ID) Actor { return Session{"task-unknown"} }, ErrNotFound},
+	"a session without a task":      {func(ids map[string]ID) Actor { return Session{} }, ErrNotFound},
+	"a person":                      {func(ids map[string]ID) Actor { return person("operate") }, nil},
+	"a person with the task":        {func(ids map[string]ID) Actor { return person("operate", ids["grandparent"]) }, nil},
+	"a person with another task":    {func(ids map[string]ID) Actor { return person("operate", ids["child"]) }, ErrNotFound},
+	"a person without the scope":    {func(ids map[string]ID) Actor { return person("view") }, ErrForbidden},
+	"a person who may answer alone": {func(ids map[string]ID) Actor { return person("answer", ids["me"]) }, ErrForbidden},
+	"the host":                      {func(ids map[string]ID) Actor { return Host{} }, nil},
+	"nobody":                        {func(ids map[string]ID) Actor { return nil }, ErrForbidden},
+}
+
+// atWork is a family in which "me" has a turn under way.
+func atWork(t *testing.T) (*Service, *runner, map[string]ID) {
+	t.Helper()
+	s, r := newService(t)
+	ids := family(t, s)
+	_, err := s.Message(t.Context(), Host{}, ids["me"], "begin")
+	require.NoError(t, err)
+	r.told()
+	return s, r, ids
+}
+
+func TestWhoMayInterrupt(t *testing.T) {
+	for name, test := range rulers {
 		t.Run(name, func(t *testing.T) {
-			s, r := newService(t)
-			ids := family(t, s)
-			_, err := s.Message(t.Context(), Host{}, ids["me"], "begin")
-			require.NoError(t, err)
-			r.told()
-			who := test.who(ids)
-
-			outcome, err := s.Interrupt(t.Context(), who, ids["me"])
+			s, r, ids := atWork(t)
+			outcome, err := s.Interrupt(t.Context(), test.who(ids), ids["me"])
 			assert.Equal(t, test.want, err)
-			if test.want == nil {
-				assert.Equal(t, OutcomeStopped, outcome)
-				assert.Equal(t, []string{"interrupt me"}, r.told())
-			}
 			assert.Equal(t, Running, get(t, s, ids["me"]).State, "the host reports what became of it")
+			if test.want != nil {
+				assert.Empty(t, r.told())
+				return
+			}
+			assert.Equal(t, OutcomeStopped, outcome)
+			assert.Equal(t, []string{"interrupt me"}, r.told())
+		})
+	}
+}
 
-			outcome, err = s.Stop(t.Context(), who, ids["me"])
+func TestWhoMayStop(t *testing.T) {
+	for name, test := range rulers {
+		t.Run(name, func(t *testing.T) {
+			s, r, ids := atWork(t)
+			outcome, err := s.Stop(t.Context(), test.who(ids), ids["me"])
 			assert.Equal(t, test.want, err)
 			if test.want != nil {
 				assert.Empty(t, r.told())

@@ -19,10 +19,9 @@ import (
 	"github.com/kandev/assent/internal/testlog"
 )
 
-func TestTasksSurviveARestart(t *testing.T) {
-	dir, r := t.TempDir(), &runner{}
-	store := openState(t, dir)
-	s := openService(t, store, r)
+// familyAtWork is a family whose tasks are at different states.
+func familyAtWork(t *testing.T, s *Service) map[string]ID {
+	t.Helper()
 	ids := family(t, s)
 	for name, report := range map[string]Report{
 		"parent": {State: Running, Instance: "1", Session: "s1"}, "me": {State: Waiting, Instance: "2", Session: "s2"},
@@ -33,6 +32,14 @@ func TestTasksSurviveARestart(t *testing.T) {
 	}
 	_, err := s.Stop(t.Context(), Host{}, ids["sibling"])
 	require.NoError(t, err)
+	return ids
+}
+
+func TestTasksSurviveARestart(t *testing.T) {
+	dir, r := t.TempDir(), &runner{}
+	store := openState(t, dir)
+	s := openService(t, store, r)
+	ids := familyAtWork(t, s)
 	question, came := ask(t.Context(), t, s, ids["parent"])
 	before, err := s.List(Host{})
 	require.NoError(t, err)
@@ -60,6 +67,17 @@ func TestTasksSurviveARestart(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, list)
 	assert.Equal(t, ErrNotFound, s.Answer(person("answer"), question, "red"))
+}
+
+// What the host reports of a task that was cut off is told, and it is to be resumed no more.
+func TestReportsAfterARestart(t *testing.T) {
+	dir := t.TempDir()
+	store := openState(t, dir)
+	s := openService(t, store, &runner{})
+	ids := familyAtWork(t, s)
+	s.Close()
+	require.NoError(t, store.Close())
+	s = openService(t, openState(t, dir), &runner{})
 
 	events, stop := s.Watch(10)
 	got, err := s.Report(t.Context(), Host{}, ids["parent"], Report{State: Running, Instance: "1"})
