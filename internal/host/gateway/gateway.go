@@ -84,6 +84,7 @@ func New(opts Options) (*Gateway, error) {
 		ReadHeaderTimeout: readHeaderTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
+		HTTP2:             &http.HTTP2Config{WriteByteTimeout: writeTimeout}, // a stream cannot be reset over a connection that takes nothing
 		BaseContext:       func(net.Listener) context.Context { return g.ctx },
 		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
 			return context.WithValue(ctx, socketKey{}, conn)

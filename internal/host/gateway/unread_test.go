@@ -3,6 +3,7 @@ package gateway
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -43,17 +44,24 @@ type written struct {
 	err   error
 }
 
-// unread starts a gateway in a bubble with something behind /mcp and /metrics. Ask sends
-// a request and gives the client's end, which has read nothing.
-func unread(t *testing.T, handler http.HandlerFunc) (ask func(method, path string) net.Conn) {
+// piped starts a gateway in a bubble with something behind /mcp and /metrics.
+func piped(t *testing.T, config *tls.Config, handler http.HandlerFunc) pipes {
 	t.Helper()
 	p := pipes{make(chan net.Conn), make(chan struct{})}
 	g, err := Open(Options{
-		Listener: p, Dispatcher: dispatch.New(nil), MaySee: maySee, MCP: handler, Metrics: handler,
+		Listener: p, TLS: config, Dispatcher: dispatch.New(nil), MaySee: maySee, MCP: handler, Metrics: handler,
 		Tokens: &people{of: map[string]dispatch.Person{"s3cret": {Name: "desk", Scopes: everything}}},
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, g.Shutdown(context.Background())) })
+	return p
+}
+
+// unread starts a gateway in a bubble with something behind /mcp and /metrics. Ask sends
+// a request and gives the client's end, which has read nothing.
+func unread(t *testing.T, handler http.HandlerFunc) (ask func(method, path string) net.Conn) {
+	t.Helper()
+	p := piped(t, nil, handler)
 	return func(method, path string) net.Conn {
 		near, far := net.Pipe()
 		t.Cleanup(func() { _ = near.Close() })
