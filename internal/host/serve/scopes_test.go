@@ -53,17 +53,22 @@ func TestWhatOneScopeIsEnoughFor(t *testing.T) {
 		p.ask(a.action, a.payload, nil)
 		require.NoError(t, r.tokens.Delete(t.Context(), "own-"+a.scope))
 	}
+}
 
-	// In other MCP clients, too, who answers needs to see nothing else.
-	again := desk.start("shell", "shell")
-	waiting := desk.opens(again.ID)
+// In other MCP clients, too, who answers needs to see nothing else.
+func TestWhatAnsweringIsEnoughForInMCP(t *testing.T) {
+	r := begin(t, nil)
+	desk := r.dial(r.token("desk", all))
+	desk.watch()
+	waiting := desk.opens(desk.start("shell", "shell").ID)
+	other := desk.start("other", "")
 	client := r.external(r.token("clerk", []string{"answer"})).connect(t)
 	text, failed := tool(t, client, "list_pending_agent_permissions_kandev", nil)
 	require.False(t, failed, text)
 	assert.Contains(t, text, waiting.Request)
 	text, failed = tool(t, client, "resolve_agent_permission_kandev", map[string]any{"session": waiting.Session, "request": waiting.Request, "choice": "deny"})
 	require.False(t, failed, text)
-	stranger := r.external(r.token("stranger", []string{"answer"}, string(made.ID))).connect(t)
+	stranger := r.external(r.token("stranger", []string{"answer"}, string(other.ID))).connect(t)
 	text, failed = tool(t, stranger, "resolve_agent_permission_kandev", map[string]any{"session": waiting.Session, "request": waiting.Request, "choice": "deny"})
 	assert.True(t, failed)
 	assert.Contains(t, text, "not_found", "of a task that it does not reach")
