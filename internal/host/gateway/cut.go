@@ -18,9 +18,9 @@ type cut struct {
 func (g *Gateway) cuttable(w http.ResponseWriter, r *http.Request, name string) (_ context.Context, done func()) {
 	ctx, cancel := context.WithCancel(r.Context())
 	dropped, drop := context.WithCancel(context.Background())
-	keep := func() bool { return true }
+	keep := func() {}
 	if r.Method == http.MethodGet {
-		keep = context.AfterFunc(dropped, func() { closeStream(w, r) })
+		keep = whenEnds(dropped, func() { closeStream(w, r) })
 	}
 	c := &cut{name, func() { cancel(); drop() }}
 	g.mu.Lock()
@@ -32,6 +32,18 @@ func (g *Gateway) cuttable(w http.ResponseWriter, r *http.Request, name string) 
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		delete(g.cuts, c)
+	}
+}
+
+// whenEnds does something when ctx ends, until stop is called, which waits for it if it
+// has begun: after its handler a response may not be touched, which with HTTP/2 is a panic.
+func whenEnds(ctx context.Context, f func()) (stop func()) {
+	done := make(chan struct{})
+	cancel := context.AfterFunc(ctx, func() { defer close(done); f() })
+	return func() {
+		if !cancel() {
+			<-done
+		}
 	}
 }
 

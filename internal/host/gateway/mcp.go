@@ -27,14 +27,14 @@ func (g *Gateway) serveMCP(w http.ResponseWriter, r *http.Request, p dispatch.Pe
 	}
 	defer g.leave(open, p.Name)
 	if !stream {
-		if !g.begin() {
-			say(w, http.StatusServiceUnavailable, "the server ends")
-			return
-		}
-		defer g.running.Done()
 		if !g.readBody(w, r) {
 			return
 		}
+		if !g.begin() {
+			say(w, http.StatusServiceUnavailable, serverEnds)
+			return
+		}
+		defer g.running.Done()
 	}
 	ctx, done := g.cuttable(w, r, p.Name)
 	defer done()
@@ -54,12 +54,19 @@ func (g *Gateway) serveMCP(w http.ResponseWriter, r *http.Request, p dispatch.Pe
 	g.opts.MCP.ServeHTTP(w, r.WithContext(context.WithValue(ctx, personKey{}, p)))
 }
 
+const serverEnds = "the server ends"
+
 // readBody reads the whole body, so that a client cannot keep the MCP server waiting by
-// sending it slowly; false when it is refused.
+// sending it slowly, nor the end of the gateway; false when it is refused.
 func (g *Gateway) readBody(w http.ResponseWriter, r *http.Request) bool {
+	control := http.NewResponseController(w)
+	defer whenEnds(g.ctx, func() { _ = control.SetReadDeadline(time.Unix(1, 0)) })()
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(g.opts.Limits.MaxMessage)))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		g.refuse(w, "body_too_large", http.StatusRequestEntityTooLarge)
+		return false
+	} else if err != nil && g.ctx.Err() != nil {
+		say(w, http.StatusServiceUnavailable, serverEnds)
 		return false
 	} else if err != nil {
 		say(w, http.StatusBadRequest, "the body could not be read")
