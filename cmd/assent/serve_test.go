@@ -73,7 +73,11 @@ func TestServeDemo(t *testing.T) {
 	assert.Equal(t, console.ExitGood, code, stderr)
 	code, _, stderr = runIt(t, "token", "delete", "phone", "--data", dir)
 	assert.Equal(t, console.ExitFailed, code)
-	assert.Equal(t, "assent: token: there is no token of that name: list them\n", stderr)
+	assert.Equal(t, "assent: token: there is no token of that name: assent token list shows those that there are (data folder "+dir+")\n", stderr)
+	code, _, stderr = runIt(t, "token", "list", "--data", dir+"-typo")
+	assert.Equal(t, console.ExitFailed, code)
+	assert.Contains(t, stderr, "no server was ever started with the data folder")
+	assert.NoDirExists(t, dir+"-typo")
 }
 
 // Ctrl-C ends it as gracefully, and the exit code says that it was interrupted.
@@ -100,6 +104,8 @@ func TestServeUsage(t *testing.T) {
 		"creds need a url":                 {"serve", "--demo", "--data", dir, "--nats-creds", file},
 		"--scope must be one of":           {"token", "create", "x", "--scope", "all", "--data", dir},
 		"assent: token: <name> is missing": {"token", "create"},
+		"a name has 1 to 64 letters":       {"token", "create", "a b", "--data", dir},
+		"is no id of a task":               {"token", "create", "x", "--task", "task-nope", "--data", dir},
 	} {
 		code, stdout, stderr := runIt(t, args...)
 		assert.Equal(t, console.ExitUsage, code, args)

@@ -18,13 +18,14 @@ type tokenCommand struct {
 func (*tokenCommand) Help() string {
 	return `Examples:
   assent token create phone --scope view,answer
-  assent token create bot --scope view,operate --task task-abc
-  assent token list
+  assent token create bot --scope view,operate --task task-abcdefghij234567
+  assent token list --config /etc/assent/serve.toml
   assent token delete phone
 
 Scopes: view (see), operate (start, prompt, cancel, stop), answer (permissions and
-questions). Without --scope a token has all three. It works while the server runs and
-while it does not. Beside assent serve --demo add --demo: its data is elsewhere.`
+questions). Without --scope a token has all three; the page needs view. It works while
+the server runs and while it does not. Say which server it is for as that was started:
+with the same --config or --data, or --demo beside assent serve --demo.`
 }
 
 type tokenCreate struct {
@@ -37,7 +38,11 @@ type tokenCreate struct {
 
 // Run is the command.
 func (c *tokenCreate) Run(a *app) error {
-	return c.manage(a, c.Demo, serve.TokenRequest{Command: "create", Name: c.Name, Scopes: c.Scope, Tasks: c.Task})
+	r := serve.TokenRequest{Command: "create", Name: c.Name, Scopes: c.Scope, Tasks: c.Task}
+	if err := r.Check(); err != nil {
+		return console.Usage(err.Error(), "")
+	}
+	return c.manage(a, c.Demo, r)
 }
 
 type tokenList struct {

@@ -10,6 +10,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -17,6 +19,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/kandev/assent/internal/host/dispatch"
+	"github.com/kandev/assent/internal/host/task"
 	"github.com/kandev/assent/internal/host/token"
 )
 
@@ -36,6 +39,29 @@ type TokenRequest struct {
 	Scopes  []string `json:"scopes,omitempty"`
 	Tasks   []string `json:"tasks,omitempty"` // empty: all
 }
+
+// Check says what is wrong with a request, by itself.
+func (r TokenRequest) Check() error {
+	if r.Command != "create" {
+		return nil
+	}
+	var tasks []string
+	if len(r.Tasks) > 0 {
+		tasks = r.Tasks
+	}
+	if err := token.Check(r.Name, r.Scopes, tasks); err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "token: "))
+	}
+	for i, id := range r.Tasks {
+		if !task.ID(id).WellFormed() {
+			return fmt.Errorf("task %d of %d is no id of a task: copy it whole, as in task-abcdefghij234567", i+1, len(r.Tasks))
+		}
+	}
+	return nil
+}
+
+// sees says whether a token that was asked for sees anything.
+func (r TokenRequest) sees() bool { return slices.Contains(r.Scopes, string(dispatch.ScopeView)) }
 
 // TokenAnswer is what came of it.
 type TokenAnswer struct {
@@ -58,7 +84,10 @@ type TokenInfo struct {
 // ManageTokens does what a request says.
 func ManageTokens(ctx context.Context, tokens *token.Store, r TokenRequest) TokenAnswer {
 	var a TokenAnswer
-	var err error
+	err := r.Check()
+	if err != nil {
+		return TokenAnswer{Error: err.Error()}
+	}
 	switch r.Command {
 	case "create":
 		var tasks []string

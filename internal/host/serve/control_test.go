@@ -53,21 +53,64 @@ func TestTokensWithAndWithoutAServer(t *testing.T) {
 	assert.Error(t, err)
 	r.stop()
 
-	out, err = command(t, r.dir, TokenRequest{Command: "create", Name: "desk", Scopes: all, Tasks: []string{"task-1"}})
+	out, err = command(t, r.dir, TokenRequest{Command: "create", Name: "desk", Scopes: all, Tasks: []string{aTask}})
 	require.NoError(t, err)
 	secret = secretForm.FindString(out)
 	assert.NotContains(t, out, "#token=", "there is no page")
 	assert.Contains(t, out, "No server runs with "+r.dir+" now: this was done in "+r.dir)
 	out, err = command(t, r.dir, TokenRequest{Command: "list"})
 	require.NoError(t, err)
-	assert.Regexp(t, `^name +scopes +tasks +created\ndesk +view,operate,answer +task-1 +20\d\d-`, out)
+	assert.Regexp(t, `^name +scopes +tasks +created\ndesk +view,operate,answer +task-abcdefghij234567 +20\d\d-`, out)
 	_, err = command(t, r.dir, TokenRequest{Command: "delete", Name: "nobody"})
-	assert.ErrorContains(t, err, "there is no token of that name")
+	assert.ErrorContains(t, err, "there is no token of that name: assent token list shows those that there are (data folder "+r.dir+")")
 	_, err = command(t, r.dir, TokenRequest{Command: "steal"})
 	assert.ErrorContains(t, err, "no such command")
 
 	again := beginIn(t, r.dir, nil)
 	assert.Empty(t, again.dial(secret).watch().Tasks)
+}
+
+// aTask could be the id of a task.
+const aTask = "task-abcdefghij234567"
+
+// A token that cannot be made is refused before anybody is asked, and says why.
+func TestTokenRequests(t *testing.T) {
+	for name, test := range map[string]struct {
+		request TokenRequest
+		says    string // empty: it is fine
+	}{
+		"good":             {TokenRequest{Command: "create", Name: "phone", Scopes: all}, ""},
+		"limited":          {TokenRequest{Command: "create", Name: "phone", Scopes: all, Tasks: []string{aTask}}, ""},
+		"without name":     {TokenRequest{Command: "create", Scopes: all}, "a name has 1 to 64"},
+		"an odd name":      {TokenRequest{Command: "create", Name: "a b", Scopes: all}, "a name has 1 to 64"},
+		"an empty scope":   {TokenRequest{Command: "create", Name: "phone", Scopes: []string{""}}, "a scope is view, operate or answer"},
+		"no scope":         {TokenRequest{Command: "create", Name: "phone"}, "at least one scope"},
+		"no id of a task":  {TokenRequest{Command: "create", Name: "phone", Scopes: all, Tasks: []string{aTask, "a b"}}, "task 2 of 2 is no id of a task"},
+		"half an id":       {TokenRequest{Command: "create", Name: "phone", Scopes: all, Tasks: []string{"task-abc"}}, "task 1 of 1 is no id of a task"},
+		"an empty id":      {TokenRequest{Command: "create", Name: "phone", Scopes: all, Tasks: []string{""}}, "the id of a task has"},
+		"list":             {TokenRequest{Command: "list"}, ""},
+		"delete whichever": {TokenRequest{Command: "delete", Name: "a b"}, ""},
+	} {
+		err := test.request.Check()
+		if test.says == "" {
+			assert.NoError(t, err, name)
+			continue
+		}
+		assert.ErrorContains(t, err, test.says, name)
+	}
+}
+
+// Who sees nothing gets no address of the page, and is told so.
+func TestATokenWithoutView(t *testing.T) {
+	r := begin(t, nil)
+	out, err := command(t, r.dir, TokenRequest{Command: "create", Name: "bot", Scopes: []string{"operate", "answer"}})
+	require.NoError(t, err)
+	assert.NotContains(t, out, "#token=")
+	assert.Contains(t, out, "It has not the scope view")
+	out, err = command(t, r.dir, TokenRequest{Command: "create", Name: "desk", Scopes: []string{"view", "answer"}})
+	require.NoError(t, err)
+	assert.Contains(t, out, "#token=")
+	assert.NotContains(t, out, "scope view")
 }
 
 // A token that is deleted elsewhere, as with a store that is shared, is cut off too;

@@ -25,10 +25,13 @@ func TokenCommand(ctx context.Context, c Config, r TokenRequest, out io.Writer, 
 		return err
 	}
 	if answer.Error != "" {
-		return errors.New(strings.TrimPrefix(answer.Error, "token: "))
+		return fmt.Errorf("%s (data folder %s)", strings.TrimPrefix(answer.Error, "token: "), c.Data)
 	}
 	if err := answer.print(r, out); err != nil || running {
 		return err
+	}
+	if len(r.Tasks) > 0 {
+		log.Warn("no server runs there that could say whether there is such a task: without one the token sees nothing")
 	}
 	where := c.Data
 	if c.NATS.URL != "" {
@@ -65,7 +68,10 @@ func (a TokenAnswer) print(r TokenRequest, out io.Writer) error {
 	switch r.Command {
 	case "create":
 		fmt.Fprintf(&b, "The token %s is shown this once:\n  %s\n", r.Name, a.Secret)
-		if a.Page != "" {
+		switch {
+		case !r.sees():
+			fmt.Fprintf(&b, "It has not the scope view: it is for a program alone, and the page needs that.\n")
+		case a.Page != "":
 			fmt.Fprintf(&b, "The page with it:\n  %s#token=%s\n", a.Page, a.Secret)
 		}
 	case "delete":

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -84,12 +85,26 @@ func (s *Service) mayCreate(who Actor, parent ID) error {
 	return err
 }
 
+// newID makes an id that nobody can guess.
+func newID() ID { return idPrefix + ID(strings.ToLower(rand.Text()[:idRandom])) }
+
+const (
+	idPrefix = "task-"
+	idRandom = 16
+)
+
+// idForm is that of the ids that newID makes.
+var idForm = regexp.MustCompile(fmt.Sprintf("^%s[a-z2-7]{%d}$", idPrefix, idRandom))
+
+// WellFormed says whether an id can be that of a task at all.
+func (id ID) WellFormed() bool { return idForm.MatchString(string(id)) }
+
 // create stores the task and then adds it to its parent, which refuses if it has
 // ended meanwhile. In this order no parent completes without knowing of a child.
 func (s *Service) create(ctx context.Context, spec Spec) (Task, error) {
 	at := now()
 	t := Task{
-		ID: "task-" + ID(strings.ToLower(rand.Text()[:16])), Parent: spec.Parent, Title: spec.Title,
+		ID: newID(), Parent: spec.Parent, Title: spec.Title,
 		State: Created, Agent: spec.Agent, Directory: spec.Directory, Created: at, Updated: at,
 	}
 	text, err := node{task: t}.encode()

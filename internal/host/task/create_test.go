@@ -8,6 +8,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// Ids are of one form, by which one that was copied in half is known.
+func TestTheFormOfIDs(t *testing.T) {
+	for range 100 {
+		assert.True(t, newID().WellFormed())
+	}
+	for _, id := range []ID{"", "task-", "task-abc", "task-abcdefghij23456", "task-abcdefghij2345678", "task-abcdefghij23456!", "TASK-abcdefghij234567", "task-abcdefghij234567\n"} {
+		assert.False(t, id.WellFormed(), id)
+	}
+}
+
 func TestWhoMayCreate(t *testing.T) {
 	s, _ := newService(t)
 	ids := family(t, s)

@@ -68,6 +68,15 @@ func (t Token) check() error {
 	return nil
 }
 
+// Check says what is wrong with a token that somebody wants, as [Store.Create] does.
+func Check(name string, scopes, tasks []string) error {
+	parsed, err := ParseScopes(scopes)
+	if err != nil {
+		return err
+	}
+	return Token{Name: name, Scopes: parsed, Tasks: tasks}.check()
+}
+
 // ParseScopes reads the names of scopes. None at all, an unknown one and one that
 // comes twice are errors.
 func ParseScopes(list []string) (dispatch.Scopes, error) {
