@@ -60,8 +60,18 @@ func (s *Server) ranBefore() bool {
 	return err != nil || r.Run != s.run
 }
 
-// Begin starts a task for the host itself.
+// Begin tells a task at the top that has this title something, or starts it.
 func (s *Server) Begin(ctx context.Context, title, prompt string) error {
-	_, err := s.create(ctx, dispatch.FromProcess("start"), task.Spec{Title: title, Prompt: prompt})
+	tasks, err := s.tasks.List(task.Host{})
+	if err != nil {
+		return err
+	}
+	for _, t := range tasks {
+		if t.Title == title && t.Parent == "" && !t.State.Ended() {
+			_, err := s.tasks.Message(ctx, task.Host{}, t.ID, prompt)
+			return err
+		}
+	}
+	_, err = s.create(ctx, dispatch.FromProcess("start"), task.Spec{Title: title, Prompt: prompt})
 	return err
 }

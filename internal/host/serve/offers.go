@@ -14,6 +14,7 @@ type knownOffer struct {
 	task     task.ID
 	agent    string
 	trace    pipeline.Trace
+	action   pending.Action // redacted; while it is open
 	over     *offerOver
 }
 
@@ -42,12 +43,22 @@ func (b *offerBook) add(id pending.RequestID, o knownOffer) {
 	b.known[id] = o
 }
 
+// shown notes what an offer is about.
+func (b *offerBook) shown(id pending.RequestID, a pending.Action) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if o, ok := b.known[id]; ok {
+		o.action = a
+		b.known[id] = o
+	}
+}
+
 // end lets an offer be forgotten, later.
 func (b *offerBook) end(id pending.RequestID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	o := b.known[id]
-	o.trace = pipeline.Trace{}
+	o.trace, o.action = pipeline.Trace{}, pending.Action{}
 	b.known[id] = o
 	b.ended = append(b.ended, id)
 	if len(b.ended) > rememberedOffers {

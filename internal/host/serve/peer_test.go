@@ -272,7 +272,7 @@ func (p *peer) closes(o wireOffer) closedEvent {
 // says waits until a task's agent has said something.
 func (p *peer) says(id task.ID, what string) {
 	p.t.Helper()
-	until(p, "task.text", func(e textEvent) bool { return e.Task == id && strings.Contains(e.Text, what) })
+	until(p, "task.text", func(e textEvent) bool { return e.Task == id && e.From != fromPrompt && strings.Contains(e.Text, what) })
 }
 
 // heard are the names of all events so far.

@@ -216,7 +216,7 @@ func (r *runner) remark(id task.ID, note string) {
 		r.noted = r.noted[1:]
 	}
 	r.mu.Unlock()
-	r.s.publish("task.text", id, textView{id, note + "\n", "host"})
+	r.s.say(id, fromHost, note)
 }
 
 func (r *runner) note(id task.ID) string {

@@ -63,6 +63,8 @@ type Server struct {
 	decisions  *ring[decisionView]
 	nets       *ring[netView]
 	unasked    *ring[unaskedView]
+	closed     *ring[closedView]
+	spoken     *spoken
 	surfaces   *surfaces
 	manager    *process.Manager
 	runner     *runner
@@ -80,7 +82,8 @@ type Server struct {
 }
 
 // remembered is how many automatic decisions a page gets when it connects, how many
-// nets that fired, and how many calls that ran unasked: none pushes out another kind.
+// offers that are over, how many nets that fired, and how many calls that ran unasked:
+// none pushes out another kind.
 const remembered = 200
 
 // New starts a server: it listens and takes up what an earlier run left. Ctx bounds
@@ -99,6 +102,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 		dispatcher: dispatch.New(o.Logger), store: pending.New(o.Config.Offers.pending()),
 		offers: newOfferBook(), decisions: &ring[decisionView]{most: remembered},
 		nets: &ring[netView]{most: remembered}, unasked: &ring[unaskedView]{most: remembered},
+		closed: &ring[closedView]{most: remembered}, spoken: newSpoken(),
 	}
 	s.runner = newRunner(s)
 	s.surfaces = &surfaces{

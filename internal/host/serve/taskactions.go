@@ -42,6 +42,8 @@ type stateView struct {
 	Decisions []decisionView `json:"decisions"`
 	Nets      []netView      `json:"nets"`
 	Unasked   []unaskedView  `json:"unasked"`
+	Closed    []closedView   `json:"closed"`
+	Texts     []textView     `json:"texts"`
 }
 
 // taskActions are those about tasks and their agents.
@@ -117,6 +119,8 @@ func (s *Server) watch(ctx context.Context, o dispatch.Origin, in watchPayload) 
 		Decisions: s.decisions.all(func(d decisionView) bool { return visible(d.Task) }),
 		Nets:      s.nets.all(func(n netView) bool { return visible(n.Task) }),
 		Unasked:   s.unasked.all(func(u unaskedView) bool { return visible(u.Task) }),
+		Closed:    s.closed.all(func(c closedView) bool { return visible(c.Task) }),
+		Texts:     s.spoken.all(visible),
 	}
 	for _, q := range questions {
 		if visible(q.Task) {

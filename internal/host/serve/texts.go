@@ -34,6 +34,7 @@ func (w *worker) work() error {
 // say says one text and waits for the end of the turn. The error is that the agent
 // has ended.
 func (w *worker) say(text string) error {
+	w.r.s.say(w.task.ID, fromPrompt, text)
 	_, err := w.session.Prompt(w.ctx, text)
 	switch {
 	case err == nil, w.ctx.Err() != nil:

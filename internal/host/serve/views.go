@@ -125,8 +125,11 @@ func viewOffer(s *pending.Snapshot, o knownOffer) offerView {
 	return v
 }
 
-// closedView says how an offer ended.
+// closedView says how an offer ended, and what it was about, redacted.
 type closedView struct {
+	Task    task.ID           `json:"task"`
+	Action  pending.Action    `json:"action"`
+	Time    time.Time         `json:"time"`
 	Session string            `json:"session"`
 	Request pending.RequestID `json:"request"`
 	Outcome string            `json:"outcome"`
@@ -135,8 +138,10 @@ type closedView struct {
 	By      pending.Responder `json:"by"`
 }
 
-func viewClosed(o *pending.Outcome) closedView {
-	return closedView{o.Key.Session, o.Key.Request, outcomeOf(o.Reason), o.Verdict.String(), o.OptionKind, o.By}
+func viewClosed(o *pending.Outcome, known knownOffer) closedView {
+	return closedView{
+		known.task, known.action, time.Now().UTC(), o.Key.Session, o.Key.Request, outcomeOf(o.Reason), o.Verdict.String(), o.OptionKind, o.By,
+	}
 }
 
 // outcomeOf is the word of the wire for how an offer ended.

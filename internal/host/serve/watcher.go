@@ -3,7 +3,6 @@ package serve
 import (
 	"context"
 
-	"github.com/kandev/assent/internal/display"
 	"github.com/kandev/assent/internal/host/dispatch"
 	"github.com/kandev/assent/internal/host/gateway"
 	"github.com/kandev/assent/internal/host/nets"
@@ -21,15 +20,12 @@ var (
 	_ process.NetWatcher = watcher{}
 )
 
-// agentSays is the value of sessionUpdate with what an agent says to people.
-const agentSays = "agent_message_chunk"
-
-// textView is a piece of what an agent or the host says.
-type textView struct {
-	Task task.ID `json:"task"`
-	Text string  `json:"text"`
-	From string  `json:"from"` // agent, host
-}
+// Values of sessionUpdate.
+const (
+	agentSays  = "agent_message_chunk" // what it says to people
+	agentActs  = "tool_call"
+	agentPlans = "plan"
+)
 
 // Updated passes on what the agent says.
 func (w watcher) Updated(_ context.Context, u process.Update) {
@@ -37,8 +33,11 @@ func (w watcher) Updated(_ context.Context, u process.Update) {
 	if worker == nil {
 		return
 	}
-	if v := u.View(); v.Kind == agentSays && v.Text != "" {
-		w.s.publish("task.text", worker.task.ID, textView{worker.task.ID, display.Text(v.Text, maxShownText), "agent"})
+	switch v := u.View(); {
+	case v.Kind == agentSays && v.Text != "":
+		w.s.say(worker.task.ID, fromAgent, v.Text)
+	case v.Kind == agentActs, v.Kind == agentPlans:
+		w.s.spoken.pause(worker.task.ID)
 	}
 }
 
@@ -50,7 +49,7 @@ func (w watcher) Decided(_ context.Context, d process.Decided) {
 	}
 	if d.Result.Decision.Verdict == pipeline.Pend {
 		w.s.offers.add(d.Request, knownOffer{
-			d.Instance, worker.task.ID, worker.config.ID, d.Result.Trace, &offerOver{done: make(chan struct{})},
+			instance: d.Instance, task: worker.task.ID, agent: worker.config.ID, trace: d.Result.Trace, over: &offerOver{done: make(chan struct{})},
 		})
 		return
 	}
@@ -67,6 +66,7 @@ func (w watcher) Asked(_ context.Context, q process.Question) {
 	if !ok || err != nil {
 		return // it has ended meanwhile, and nobody has seen it
 	}
+	w.s.offers.shown(q.Request, snapshot.Action)
 	v := viewOffer(&snapshot, known)
 	w.s.publish("offer.opened", known.task, map[string]any{"offer": v})
 	w.s.hook.opened(v)
@@ -82,7 +82,9 @@ func (w watcher) Answered(_ context.Context, a process.Answered) {
 	known.over.sent = a.Sent
 	close(known.over.done)
 	w.s.offers.end(a.Outcome.Key.Request)
-	w.s.publish("offer.closed", known.task, viewClosed(&a.Outcome))
+	v := viewClosed(&a.Outcome, known)
+	w.s.closed.add(v)
+	w.s.publish("offer.closed", known.task, v)
 }
 
 // Fired tells of a net, and of an instance that has lost automatic approval.
@@ -182,6 +184,7 @@ func (s *Server) publishGone(e task.Event) {
 	})
 	gone := func(of task.ID) bool { return of == e.Task.ID }
 	s.surfaces.forget(gone)
+	s.spoken.forget(gone)
 	s.runner.disown(gone)
 }
 
@@ -191,6 +194,7 @@ func (s *Server) publishAll() {
 	gone := func(of task.ID) bool { return !s.reached(task.Host{})(of) }
 	s.runner.disown(gone)
 	s.surfaces.forget(gone)
+	s.spoken.forget(gone)
 	tasks, _ := s.tasks.List(task.Host{}) // the host may list
 	for _, t := range tasks {
 		s.publishTask(t)

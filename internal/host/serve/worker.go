@@ -159,7 +159,7 @@ func (w *worker) directory() string {
 
 // Notes of the host about a task.
 const (
-	noteResumed = "The server was started anew; the agent's session was taken up again. What it was doing was cut off: send a prompt to go on."
+	noteResumed = "The server was started anew; the agent's session was taken up again. What it was doing was cut off, and what it had asked is gone: send a prompt to go on."
 	noteLost    = "The agent could not take up its earlier session: it begins anew and knows nothing of what was said before."
 	noteNever   = "The server was started anew before the agent had begun. Send a prompt to go on."
 )
