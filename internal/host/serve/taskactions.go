@@ -44,6 +44,10 @@ type stateView struct {
 	Unasked   []unaskedView  `json:"unasked"`
 	Closed    []closedView   `json:"closed"`
 	Texts     []textView     `json:"texts"`
+	// Agents are those that the token may start a task with, and Limited says that
+	// it may only below a task that it sees.
+	Agents  []agentView `json:"agents"`
+	Limited bool        `json:"limited"`
 }
 
 // taskActions are those about tasks and their agents.
@@ -121,6 +125,8 @@ func (s *Server) watch(ctx context.Context, o dispatch.Origin, in watchPayload) 
 		Unasked:   s.unasked.all(func(u unaskedView) bool { return visible(u.Task) }),
 		Closed:    s.closed.all(func(c closedView) bool { return visible(c.Task) }),
 		Texts:     s.spoken.all(visible),
+		Agents:    s.agentViews(o),
+		Limited:   limited(o),
 	}
 	for _, q := range questions {
 		if visible(q.Task) {
@@ -168,7 +174,7 @@ func (s *Server) startTask(ctx context.Context, o dispatch.Origin, in startPaylo
 	spec := task.Spec{Title: in.Title, Parent: in.Parent, Prompt: in.Prompt, Agent: in.Agent, Directory: in.Directory}
 	if in.Directory != "" {
 		if info, err := os.Stat(in.Directory); !filepath.IsAbs(in.Directory) || err != nil || !info.IsDir() {
-			return nil, &dispatch.Error{Code: dispatch.CodeInvalidPayload, Message: "the directory is no absolute path of a folder that is there"}
+			return nil, &dispatch.Error{Code: dispatch.CodeInvalidPayload, Message: "the directory has to be the absolute path of a folder that is there"}
 		}
 	}
 	return s.oneTask(o)(s.create(ctx, o, spec))
@@ -179,6 +185,9 @@ func (s *Server) startTask(ctx context.Context, o dispatch.Origin, in startPaylo
 func (s *Server) create(ctx context.Context, o dispatch.Origin, spec task.Spec) (task.Task, error) {
 	if id, isTask := o.Identity(); isTask {
 		spec.Parent = task.ID(id.Task)
+	}
+	if spec.Parent == "" && limited(o) {
+		return task.Task{}, errLimited
 	}
 	var parent task.Task
 	if spec.Parent != "" {
