@@ -19,7 +19,7 @@ type auditCommand struct {
 
 	Since    auditTime         `help:"Only records from this time on: a time, or how long ago, such as 2026-11-07T10:00:00Z, 2026-11-07, 90m or 7d." placeholder:"WHEN"`
 	Until    auditTime         `help:"Only records before this time." placeholder:"WHEN"`
-	Event    []audit.Event     `help:"Only these events: decision, answer, net, unasked, gap, other." placeholder:"EVENT" enum:"decision,answer,net,unasked,gap,other"`
+	Event    []audit.Event     `help:"Only these events: decision, answer, net, unasked, stop, interrupt, question, gap, other." placeholder:"EVENT" enum:"decision,answer,net,unasked,stop,interrupt,question,gap,other"`
 	Verdict  []string          `help:"Only these verdicts: select, pend, cancel." placeholder:"VERDICT" enum:"select,pend,cancel"`
 	Stage    []pipeline.Name   `help:"Only what these stages said." placeholder:"STAGE"`
 	Reason   []pipeline.Reason `help:"Only these reasons." placeholder:"REASON"`
@@ -29,6 +29,7 @@ type auditCommand struct {
 	RunID    []string          `name:"run" help:"Only these runs of the host: instances are numbered anew in each." placeholder:"RUN"`
 	Instance []string          `help:"Only these agent instances." placeholder:"INSTANCE"`
 	Request  []string          `help:"Only the decisions and answers with these request ids." placeholder:"ID"`
+	Task     []string          `help:"Only these tasks of assent serve." placeholder:"TASK"`
 	Session  []string          `help:"Only this session. The flag can be given again." placeholder:"SESSION" sep:"none"`
 }
 
@@ -75,7 +76,7 @@ func parseAgo(s string) (ago time.Duration, err error) {
 func (c *auditCommand) filter() audit.Filter {
 	f := audit.Filter{
 		Since: c.Since.Time, Until: c.Until.Time, Events: c.Event, Stages: c.Stage, Reasons: c.Reason,
-		Servers: c.Server, Tools: c.Tool, Agents: c.Agent, Runs: c.RunID, Instances: c.Instance, Requests: c.Request, Sessions: c.Session,
+		Servers: c.Server, Tools: c.Tool, Agents: c.Agent, Runs: c.RunID, Instances: c.Instance, Requests: c.Request, Tasks: c.Task, Sessions: c.Session,
 	}
 	for _, name := range c.Verdict {
 		for _, v := range []pipeline.Verdict{pipeline.Select, pipeline.Pend, pipeline.Cancel} {

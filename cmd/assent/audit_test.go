@@ -27,7 +27,7 @@ func auditFile(t *testing.T) string {
 		Time: time.Now().Add(-24 * time.Hour), Event: audit.Decision, Instance: "1", Agent: "claude-acp", Session: "s,1", Request: "1",
 		Verdict: pipeline.Select, Stage: "option", Reason: "injected_mcp", OptionKind: pipeline.AllowOnce, Tool: tool,
 	})
-	log.Append(audit.Record{Event: audit.Decision, Instance: "2", Agent: "codex-acp", Session: "s\u202e2", Request: "2", Stage: "pending", Reason: "name_absent"})
+	log.Append(audit.Record{Event: audit.Decision, Instance: "2", Agent: "codex-acp", Task: "task-2", Session: "s\u202e2", Request: "2", Stage: "pending", Reason: "name_absent", Kind: "execute"})
 	log.Append(audit.Record{
 		Event: audit.Answer, Instance: "2", Agent: "codex-acp", Session: "s\u202e2", Request: "2", Verdict: pipeline.Cancel,
 		Reason: "person_denied", By: "anna", Surface: "terminal", Waited: 83 * time.Second,
@@ -50,10 +50,10 @@ func TestAuditTable(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	require.Len(t, lines, 5)
 	for i, want := range []string{
-		`^time +event +verdict +why +tool +option +by +waited +instance +session$`,
-		`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}Z +decision +select +option/injected_mcp +kandev/list_tasks +allow_once +1 +s,1$`,
-		`decision +pend +pending/name_absent +2 +s\\u202e2$`,
-		`answer +cancel +person_denied +anna via terminal +1m23s +2 +s\\u202e2$`,
+		`^time +event +verdict +why +call +option +by +waited +instance +request +task +session$`,
+		`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}Z +decision +select +option/injected_mcp +kandev/list_tasks +allow_once +1 +1 +s,1$`,
+		`decision +pend +pending/name_absent +\(execute\) +2 +2 +task-2 +s\\u202e2$`,
+		`answer +cancel +person_denied +anna via terminal +1m23s +2 +2 +s\\u202e2$`,
 		`net +tripwire +1$`,
 	} {
 		assert.Regexp(t, want, lines[i])
@@ -89,6 +89,8 @@ func TestAuditFilters(t *testing.T) {
 		"--agent codex-acp":                 2,
 		"--instance 1":                      2,
 		"--request 2":                       2,
+		"--task task-2":                     1,
+		"--task task-1,task-3":              0,
 		"--request 3":                       0,
 		"--run another":                     0,
 		"--run " + runOf(t, path):           4,

@@ -68,7 +68,7 @@ func (r *auditReader) line(l audit.Line) error {
 	}
 	if !r.header {
 		r.header = true
-		if _, err := io.WriteString(r.out, auditRow("time", "event", "verdict", "why", "tool", "option", "by", "waited", "instance", "session")); err != nil {
+		if _, err := io.WriteString(r.out, auditRow("time", "event", "verdict", "why", "call", "option", "by", "waited", "instance", "request", "task", "session")); err != nil {
 			return err
 		}
 	}
@@ -105,15 +105,23 @@ func auditText(r *audit.Record) string {
 	if r.Event == audit.Answer {
 		waited = r.Waited.Round(100 * time.Millisecond).String()
 	}
-	tool := ""
-	if r.Tool.State() == pipeline.Named {
-		tool = r.Tool.Server() + "/" + r.Tool.Tool()
-	}
 	by := r.By
 	if r.Surface != "" {
 		by = strings.TrimSpace(by + " via " + r.Surface)
 	}
-	return auditRow(r.Time.Format("2006-01-02 15:04:05.000Z"), string(r.Event), verdict, auditWhy(r), tool, r.OptionKind, by, waited, r.Instance, r.Session)
+	return auditRow(r.Time.Format("2006-01-02 15:04:05.000Z"), string(r.Event), verdict, auditWhy(r), auditCall(r), r.OptionKind, by, waited, r.Instance, r.Request, r.Task, r.Session)
+}
+
+// auditCall is the tool where it is known exactly, else what the agent says that the
+// call does, in brackets.
+func auditCall(r *audit.Record) string {
+	switch {
+	case r.Tool.State() == pipeline.Named:
+		return r.Tool.Server() + "/" + r.Tool.Tool()
+	case r.Kind != "":
+		return "(" + string(r.Kind) + ")"
+	}
+	return ""
 }
 
 // auditWhy is stage and reason, the net, or what is missing.
@@ -134,7 +142,7 @@ func auditWhy(r *audit.Record) string {
 // auditRow is one row. Columns do not shrink a text to fit: what is longer moves
 // the rest of its row.
 func auditRow(columns ...string) string {
-	widths := []int{24, 8, 7, 32, 28, 12, 18, 8, 8, 0}
+	widths := []int{24, 9, 7, 32, 28, 12, 18, 8, 8, 16, 21, 0}
 	var b strings.Builder
 	for i, text := range columns {
 		fmt.Fprintf(&b, "%-*s  ", widths[i], display.Line(text, 300))

@@ -50,7 +50,7 @@ func TestThePageHasWhatAuditRecordsHold(t *testing.T) {
 	for _, reason := range []string{"person_selected", "person_cancelled", "session_cancelled", "expired", "answer_not_written", "queue_full", "line_cut"} {
 		assert.Equal(t, 1, strings.Count(page, "\n| `"+reason+"` | "), reason)
 	}
-	for _, event := range []string{"decision", "answer", "net", "unasked", "gap", "other"} {
+	for _, event := range []string{"decision", "answer", "net", "unasked", "stop", "interrupt", "question", "gap", "other"} {
 		assert.Equal(t, 1, strings.Count(page, "\n- `"+event+"`: "), event)
 		assert.NotContains(t, page, "| `"+event+"` |", "no event is a reason")
 	}

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kandev/assent/internal/host/audit"
 	"github.com/kandev/assent/pipeline"
 	"github.com/kandev/assent/pipeline/acp"
 )
@@ -19,6 +20,7 @@ type asked struct {
 	// What is known once it was decoded.
 	offer *acp.Offer // without what only its decision needed
 	tool  pipeline.Identity
+	kind  audit.Kind
 
 	mu    sync.Mutex
 	told  bool   // that the client is asked
@@ -66,7 +68,7 @@ func newAsked(d decided) *asked {
 // know keeps what was decoded.
 func (a *asked) know(d decided) {
 	req := &d.offer.Request
-	a.tool = d.result.Facts.Identity
+	a.tool, a.kind = d.result.Facts.Identity, audit.CallKind(d.offer.Request.Call.Kind)
 	a.offer = &acp.Offer{ID: a.id, Request: pipeline.Request{SessionID: req.SessionID, Call: pipeline.ToolCall{ID: req.Call.ID}, Options: req.Options}}
 	size := len(req.SessionID) + len(req.Call.ID)
 	for _, o := range req.Options {

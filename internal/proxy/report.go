@@ -70,7 +70,9 @@ func (p *reporter) decided(d decided) {
 		kind = d.offer.Request.Options[d.result.Decision.Option].Kind
 	}
 	p.log.Info("decision", "offer", d.number, "result", d.result, "option_kind", pipeline.KnownKind(kind))
-	p.audit.Append(audit.DecisionRecord(p.origin(d.offer.Request.SessionID, d.number), d.result, kind))
+	from := p.origin(d.offer.Request.SessionID, d.number)
+	from.Kind = audit.CallKind(d.offer.Request.Call.Kind)
+	p.audit.Append(audit.DecisionRecord(from, d.result, kind))
 	d.injection.guard.Noticed(d.number, requestID(d.number), d.offer, d.result)
 	if p.explain {
 		p.say(explanation(d, kind))
@@ -135,7 +137,7 @@ func (p *reporter) cancelled(a *asked, waited time.Duration) {
 func (p *reporter) answer(a *asked, r audit.Record) {
 	o := p.origin(a.session, a.number)
 	r.Event, r.Instance, r.Agent, r.Session, r.Request = audit.Answer, o.Instance, o.Agent, o.Session, o.Request
-	r.Tool = a.tool
+	r.Tool, r.Kind = a.tool, a.kind
 	p.audit.Append(r)
 }
 

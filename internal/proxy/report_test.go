@@ -57,10 +57,10 @@ func TestTheAuditFile(t *testing.T) {
 	w.agentSays(endOf("s", "call-10"))
 
 	decision := func(request, verdict, stage, reason string) members {
-		return members{"event": "decision", "agent": "claude-acp", "session": "s", "request_id": request, "verdict": verdict, "stage": stage, "reason": reason}
+		return members{"event": "decision", "agent": "claude-acp", "session": "s", "request_id": request, "kind": "other", "verdict": verdict, "stage": stage, "reason": reason}
 	}
 	answer := func(request, verdict, reason string, more members) members {
-		m := members{"event": "answer", "agent": "claude-acp", "session": "s", "request_id": request, "verdict": verdict, "reason": reason, "by": "client", "surface": "acp"}
+		m := members{"event": "answer", "agent": "claude-acp", "session": "s", "request_id": request, "kind": "other", "verdict": verdict, "reason": reason, "by": "client", "surface": "acp"}
 		for k, v := range more {
 			if m[k] = v; v == nil {
 				delete(m, k)

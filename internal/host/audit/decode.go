@@ -17,6 +17,7 @@ type wire struct {
 	Run        string  `json:"run"`
 	Instance   string  `json:"instance"`
 	Agent      string  `json:"agent"`
+	Task       string  `json:"task"`
 	Session    string  `json:"session"`
 	Request    string  `json:"request_id"`
 	Verdict    *string `json:"verdict"`
@@ -54,7 +55,7 @@ func Parse(text []byte) (Record, error) {
 		return Record{}, errNoRecord
 	}
 	r := Record{
-		Event: Event(w.Event), Run: w.Run, Instance: w.Instance, Agent: pipeline.Agent(w.Agent), Session: w.Session,
+		Event: Event(w.Event), Run: w.Run, Instance: w.Instance, Agent: pipeline.Agent(w.Agent), Task: w.Task, Session: w.Session,
 		Request: w.Request, Stage: pipeline.Name(w.Stage), Reason: pipeline.Reason(w.Reason), OptionKind: w.OptionKind,
 		Kind: Kind(w.Kind), By: w.By, Surface: w.Surface, Net: Net(w.Net), Dropped: w.Dropped, Waited: time.Duration(w.WaitedMS) * time.Millisecond,
 	}

@@ -23,6 +23,7 @@ func appendRecord(b []byte, r *Record) []byte {
 	l.text("run", r.Run)
 	l.text("instance", r.Instance)
 	l.text("agent", string(r.Agent))
+	l.text("task", r.Task)
 	l.text("session", r.Session)
 	l.text("request_id", r.Request)
 	if r.Event == Decision || r.Event == Answer {

@@ -19,6 +19,7 @@ type Filter struct {
 	Reasons      []pipeline.Reason
 	Agents       []pipeline.Agent
 	Instances    []string
+	Tasks        []string
 	Sessions     []string
 	Requests     []string
 	Runs         []string
@@ -36,6 +37,7 @@ func (f *Filter) Match(r *Record) bool {
 		among(f.Stages, r.Stage) && among(f.Reasons, r.Reason) &&
 		among(f.Agents, r.Agent) &&
 		amongBounded(f.Instances, r.Instance, maxName) &&
+		amongBounded(f.Tasks, r.Task, maxName) &&
 		amongBounded(f.Sessions, r.Session, maxSession) &&
 		amongBounded(f.Requests, r.Request, maxName) &&
 		among(f.Runs, r.Run) &&

@@ -1,5 +1,7 @@
 package audit
 
+import "github.com/kandev/assent/pipeline"
+
 // Kind is what a tool call does, in the words of ACP (ToolKind). The set is closed.
 type Kind string
 
@@ -10,6 +12,14 @@ const KindOther Kind = "other"
 var kinds = map[string]Kind{
 	"read": "read", "edit": "edit", "delete": "delete", "move": "move", "search": "search",
 	"execute": "execute", "think": "think", "fetch": "fetch", "switch_mode": "switch_mode", "other": KindOther,
+}
+
+// CallKind is the kind of a tool call; empty where the agent does not say it.
+func CallKind(said pipeline.Text) Kind {
+	if text, given := said.Value(); given {
+		return KnownKind(text)
+	}
+	return ""
 }
 
 // KnownKind is a kind as an agent says it.

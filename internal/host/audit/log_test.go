@@ -384,12 +384,12 @@ func TestAppendIsCheap(t *testing.T) {
 }
 
 func TestDecisionRecord(t *testing.T) {
-	origin := Origin{Instance: "1", Agent: "claude-acp", Session: "s", Request: "7"}
+	origin := Origin{Instance: "1", Agent: "claude-acp", Task: "task-1", Session: "s", Request: "7", Kind: "execute"}
 	result := pipeline.Result{
 		Decision: pipeline.Decision{Verdict: pipeline.Select, Reason: "injected_mcp"}, Stage: "option",
 		Facts: pipeline.Facts{Identity: tool("kandev", "list_tasks")},
 	}
 	want := numberedRecord(7)
-	want.Session = "s"
+	want.Session, want.Task, want.Kind = "s", "task-1", "execute"
 	assert.Equal(t, want, DecisionRecord(origin, result, pipeline.AllowOnce))
 }

@@ -25,6 +25,12 @@ const (
 	Unasked Event = "unasked"
 	// Gap: the file is not complete here. [Log] writes these records.
 	Gap Event = "gap"
+	// Stop: somebody ended a task, with what its agent asked for.
+	Stop Event = "stop"
+	// Interrupt: somebody cancelled the turn of a task, with what its agent asked for.
+	Interrupt Event = "interrupt"
+	// Question: somebody answered a question of an agent.
+	Question Event = "question"
 	// Other stands for an event that is none of these.
 	Other Event = "other"
 )
@@ -70,6 +76,9 @@ type Record struct {
 	Instance string
 	// Agent is the agent id that the instance was configured with.
 	Agent pipeline.Agent
+	// Task is the host's own id of the task that the agent works on; empty where
+	// there are no tasks.
+	Task string
 	// Session as the agent named it.
 	Session string
 	// Request is our own id of the offer, never the agent's.
@@ -83,9 +92,9 @@ type Record struct {
 	OptionKind string
 	// Tool is written only in the state [pipeline.Named].
 	Tool pipeline.Identity
-	// Kind of the tool call, as the agent says. It is written in an [Unasked].
+	// Kind of the tool call, as the agent says.
 	Kind Kind
-	// By is who answered, Surface through what.
+	// By is who answered, or ended something, Surface through what.
 	By, Surface string
 	// Waited is how long the offer was open, in whole milliseconds. It counts in
 	// an [Answer].
@@ -102,18 +111,21 @@ type Record struct {
 type Origin struct {
 	Instance string
 	Agent    pipeline.Agent
+	Task     string // empty where there are no tasks
 	Session  string
 	// Request is our own id of the offer.
 	Request string
+	// Kind of its tool call; empty where the agent does not say it.
+	Kind Kind
 }
 
 // DecisionRecord is the record of what the pipeline said. OptionKind is the kind
 // of the selected option, empty without one.
 func DecisionRecord(o Origin, r pipeline.Result, optionKind string) Record {
 	return Record{
-		Event: Decision, Instance: o.Instance, Agent: o.Agent, Session: o.Session, Request: o.Request,
+		Event: Decision, Instance: o.Instance, Agent: o.Agent, Task: o.Task, Session: o.Session, Request: o.Request,
 		Verdict: r.Decision.Verdict, Stage: r.Stage, Reason: r.Decision.Reason,
-		OptionKind: optionKind, Tool: r.Facts.Identity,
+		OptionKind: optionKind, Tool: r.Facts.Identity, Kind: o.Kind,
 	}
 }
 
@@ -136,7 +148,7 @@ func (r Record) clean() Record {
 	if r.Event != Decision && r.Event != Answer || r.Verdict >= pipeline.Continue {
 		r.Verdict = pipeline.Pend
 	}
-	r.Run, r.Instance = bounded(r.Run, maxName), bounded(r.Instance, maxName)
+	r.Run, r.Instance, r.Task = bounded(r.Run, maxName), bounded(r.Instance, maxName), bounded(r.Task, maxName)
 	r.Agent, r.Session = pipeline.Agent(bounded(string(r.Agent), maxName)), bounded(r.Session, maxSession)
 	r.Request, r.By, r.Surface = bounded(r.Request, maxName), bounded(r.By, maxName), bounded(r.Surface, maxName)
 	r.Stage, r.Reason = pipeline.Name(word(string(r.Stage))), pipeline.Reason(word(string(r.Reason)))
@@ -155,7 +167,7 @@ func (r Record) clean() Record {
 
 func knownEvent(e Event) Event {
 	switch e {
-	case Decision, Answer, NetFired, Unasked, Gap:
+	case Decision, Answer, NetFired, Unasked, Gap, Stop, Interrupt, Question:
 		return e
 	}
 	return Other

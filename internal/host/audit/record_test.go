@@ -21,7 +21,7 @@ import (
 func full() Record {
 	at := time.Date(2026, 11, 7, 10, 11, 12, 130, time.UTC)
 	return Record{
-		Time: at, Event: Answer, Run: "0123456789abcdef", Instance: "3", Agent: "claude-acp", Session: "s-1", Request: "r-7",
+		Time: at, Event: Answer, Run: "0123456789abcdef", Instance: "3", Agent: "claude-acp", Task: "task-1", Session: "s-1", Request: "r-7",
 		Verdict: pipeline.Select, Stage: "pending", Reason: "person_allowed", OptionKind: pipeline.AllowOnce,
 		Tool: tool("kandev", "create_task"), Kind: "execute", By: "anna", Surface: "terminal", Waited: 1500 * time.Millisecond,
 		Net: Tripwire, Dropped: 4, Since: at.Add(-time.Minute),
@@ -35,7 +35,7 @@ func encode(r Record) string {
 
 func TestLine(t *testing.T) {
 	assert.Equal(t, `{"time":"2026-11-07T10:11:12.000000130Z","event":"answer","run":"0123456789abcdef","instance":"3",`+
-		`"agent":"claude-acp","session":"s-1","request_id":"r-7","verdict":"select","stage":"pending","reason":"person_allowed",`+
+		`"agent":"claude-acp","task":"task-1","session":"s-1","request_id":"r-7","verdict":"select","stage":"pending","reason":"person_allowed",`+
 		`"option_kind":"allow_once","server":"kandev","tool":"create_task","kind":"execute","by":"anna","surface":"terminal","waited_ms":1500,`+
 		`"net":"tripwire","dropped":4,"since":"2026-11-07T10:10:12.000000130Z"}`+"\n", encode(full()))
 }
@@ -47,10 +47,10 @@ func TestNothingElseIsWritten(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(encode(full())), &line))
 	assert.Equal(t, []string{
 		"agent", "by", "dropped", "event", "instance", "kind", "net", "option_kind", "reason", "request_id", "run", "server",
-		"session", "since", "stage", "surface", "time", "tool", "verdict", "waited_ms",
+		"session", "since", "stage", "surface", "task", "time", "tool", "verdict", "waited_ms",
 	}, slices.Sorted(maps.Keys(line)))
 	fields := reflect.VisibleFields(reflect.TypeFor[Record]())
-	assert.Len(t, fields, 19, "a new member needs a bound in clean, a place in the line and in docs/audit.md")
+	assert.Len(t, fields, 20, "a new member needs a bound in clean, a place in the line and in docs/audit.md")
 }
 
 func TestMembersOfOneEventOnly(t *testing.T) {
@@ -96,9 +96,9 @@ func anyRecord(t *rapid.T) Record {
 	text := rapid.OneOf(rapid.String(), rapid.StringN(0, 400, 1500), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }))
 	at := rapid.Int64Range(0, 4e18)
 	r := Record{
-		Time: time.Unix(0, at.Draw(t, "time")), Event: rapid.SampledFrom([]Event{Decision, Answer, NetFired, Unasked, Gap, "x"}).Draw(t, "event"),
+		Time: time.Unix(0, at.Draw(t, "time")), Event: rapid.SampledFrom([]Event{Decision, Answer, NetFired, Unasked, Gap, Stop, Interrupt, Question, "x"}).Draw(t, "event"),
 		Run: text.Draw(t, "run"), Instance: text.Draw(t, "instance"), Agent: pipeline.Agent(text.Draw(t, "agent")),
-		Session: text.Draw(t, "session"), Request: text.Draw(t, "request"), Verdict: pipeline.Verdict(rapid.IntRange(0, 5).Draw(t, "verdict")),
+		Task: text.Draw(t, "task"), Session: text.Draw(t, "session"), Request: text.Draw(t, "request"), Verdict: pipeline.Verdict(rapid.IntRange(0, 5).Draw(t, "verdict")),
 		Stage: pipeline.Name(text.Draw(t, "stage")), Reason: pipeline.Reason(text.Draw(t, "reason")), OptionKind: text.Draw(t, "kind"),
 		By: text.Draw(t, "by"), Surface: text.Draw(t, "surface"), Waited: time.Duration(rapid.Int64().Draw(t, "waited")),
 		Net: Net(text.Draw(t, "net")), Dropped: rapid.Uint64().Draw(t, "dropped"),

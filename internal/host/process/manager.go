@@ -123,6 +123,9 @@ type Launch struct {
 	// Named is told the id of the instance before its process starts: an agent may ask
 	// for something at once. Its error fails the start. nil for nobody.
 	Named func(InstanceID) error
+	// Task is the host's own id of what the agent works on, for the audit; it can be
+	// empty.
+	Task string
 	// Over says that what the agent was started for has ended: nothing is approved
 	// automatically any more, not by blanket approval either. nil: it never has.
 	Over func() bool

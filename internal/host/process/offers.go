@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kandev/assent/internal/host/audit"
 	"github.com/kandev/assent/internal/host/frame"
 	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/pipeline"
@@ -20,6 +21,7 @@ type openOffer struct {
 	number   uint64
 	offer    *acp.Offer
 	identity pipeline.Identity
+	kind     audit.Kind
 
 	mu    sync.Mutex
 	told  bool      // that a person is asked

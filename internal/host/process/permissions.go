@@ -3,6 +3,7 @@ package process
 import (
 	"time"
 
+	"github.com/kandev/assent/internal/host/audit"
 	"github.com/kandev/assent/pipeline"
 	"github.com/kandev/assent/pipeline/acp"
 )
@@ -34,7 +35,7 @@ func (i *Instance) ask(number uint64, o *acp.Offer, read reading, r pipeline.Res
 	if i.hinter != nil {
 		hint = i.hinter.Hint(&o.Request)
 	}
-	w := &openOffer{instance: i, number: number, offer: waiting(o), identity: r.Facts.Identity}
+	w := &openOffer{instance: i, number: number, offer: waiting(o), identity: r.Facts.Identity, kind: audit.CallKind(o.Request.Call.Kind)}
 	key, refused := w.register(o, r, hint, read())
 	if refused != "" {
 		i.settle(number, o, read, cancelled(refused), t)

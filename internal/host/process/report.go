@@ -37,7 +37,7 @@ type NetWatcher interface {
 
 // origin says which offer a record is about.
 func (i *Instance) origin(session string, request pending.RequestID) audit.Origin {
-	return audit.Origin{Instance: string(i.id), Agent: pipeline.Agent(i.config.Agent), Session: session, Request: string(request)}
+	return audit.Origin{Instance: string(i.id), Agent: pipeline.Agent(i.config.Agent), Task: i.from.Task, Session: session, Request: string(request)}
 }
 
 // taken is how long a decision took.
@@ -52,7 +52,9 @@ type taken struct {
 func (i *Instance) decided(number uint64, request pending.RequestID, o *acp.Offer, read reading, r pipeline.Result, t taken) {
 	m, kind := i.manager, selectedKind(r, o.Request.Options)
 	logDecision(i.log, number, r, kind)
-	m.options.Audit.Append(audit.DecisionRecord(i.origin(o.Request.SessionID, request), r, kind))
+	from := i.origin(o.Request.SessionID, request)
+	from.Kind = audit.CallKind(o.Request.Call.Kind)
+	m.options.Audit.Append(audit.DecisionRecord(from, r, kind))
 	m.options.Telemetry.Decision(i.ctx, telemetry.Decision{Agent: pipeline.Agent(i.config.Agent), Result: r, Start: t.start, Took: t.took})
 	if r.Decision.Verdict == pipeline.Pend {
 		m.options.Telemetry.OfferOpened(i.ctx, pipeline.Agent(i.config.Agent))
@@ -71,8 +73,8 @@ func (i *Instance) answered(w *openOffer, a Answered) {
 	i.log.Info("answer", "offer", w.number, "outcome", out, "sent", a.Sent)
 	from := i.origin(out.Key.Session, out.Key.Request)
 	i.manager.options.Audit.Append(audit.Record{
-		Event: audit.Answer, Instance: from.Instance, Agent: from.Agent, Session: from.Session, Request: from.Request,
-		Verdict: out.Verdict, Reason: out.Reason, OptionKind: a.Option.Kind, Tool: w.identity,
+		Event: audit.Answer, Instance: from.Instance, Agent: from.Agent, Task: from.Task, Session: from.Session, Request: from.Request,
+		Verdict: out.Verdict, Reason: out.Reason, OptionKind: a.Option.Kind, Tool: w.identity, Kind: w.kind,
 		By: out.By.Name, Surface: out.By.Surface, Waited: out.Waited,
 	})
 	i.manager.options.Telemetry.OfferClosed(i.ctx, from.Agent, out.Verdict, out.Waited)
@@ -91,7 +93,7 @@ func (i *Instance) fired(f Fired) {
 	i.log.Log(context.Background(), level, text, "net", f)
 	from := i.origin(f.Session, pending.RequestID(f.Request))
 	i.manager.options.Audit.Append(audit.Record{
-		Event: audit.NetFired, Instance: from.Instance, Agent: from.Agent, Session: from.Session, Request: from.Request,
+		Event: audit.NetFired, Instance: from.Instance, Agent: from.Agent, Task: from.Task, Session: from.Session, Request: from.Request,
 		Net: f.Net, Reason: f.Reason, Tool: f.Tool,
 	})
 	i.manager.options.Telemetry.NetFired(i.ctx, f.Net)
@@ -109,7 +111,7 @@ func (i *Instance) unasked(u Unasked) {
 	i.log.Log(context.Background(), level, text, "call", u)
 	from := i.origin(u.Session, "")
 	i.manager.options.Audit.Append(audit.Record{
-		Event: audit.Unasked, Instance: from.Instance, Agent: from.Agent, Session: from.Session, Tool: u.Tool, Kind: u.Kind,
+		Event: audit.Unasked, Instance: from.Instance, Agent: from.Agent, Task: from.Task, Session: from.Session, Tool: u.Tool, Kind: u.Kind,
 	})
 	i.manager.options.Telemetry.Unasked(i.ctx, from.Agent, 1)
 	if w, ok := i.manager.options.Watcher.(NetWatcher); ok {
