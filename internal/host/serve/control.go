@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -114,6 +115,7 @@ func ManageTokens(ctx context.Context, tokens *token.Store, r TokenRequest) Toke
 type control struct {
 	listener net.Listener
 	handle   func(context.Context, TokenRequest) TokenAnswer
+	log      *slog.Logger
 	ctx      context.Context
 	cancel   context.CancelFunc
 	running  sync.WaitGroup
@@ -124,7 +126,7 @@ var ErrInUse = errors.New("another server uses this data folder: stop it, or cho
 
 // openControl listens. A socket that nobody answers at is left from a server that
 // was killed.
-func openControl(dir string, handle func(context.Context, TokenRequest) TokenAnswer) (*control, error) {
+func openControl(dir string, log *slog.Logger, handle func(context.Context, TokenRequest) TokenAnswer) (*control, error) {
 	path := filepath.Join(dir, controlName)
 	if conn, err := net.Dial("unix", path); err == nil {
 		_ = conn.Close()
@@ -137,19 +139,41 @@ func openControl(dir string, handle func(context.Context, TokenRequest) TokenAns
 	if err != nil {
 		return nil, fmt.Errorf("the control socket: %w (is the path of the data folder longer than a socket's may be?)", err)
 	}
-	c := &control{listener: listener, handle: handle}
-	c.ctx, c.cancel = context.WithCancel(context.Background())
-	c.running.Go(c.accept)
-	return c, nil
+	return serveControl(listener, log, handle), nil
 }
 
+// serveControl serves what comes to a listener, until it is closed.
+func serveControl(listener net.Listener, log *slog.Logger, handle func(context.Context, TokenRequest) TokenAnswer) *control {
+	c := &control{listener: listener, handle: handle, log: log}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	c.running.Go(c.accept)
+	return c
+}
+
+// acceptAgain is from a connection that could not be accepted to the next try.
+const acceptAgain = 200 * time.Millisecond
+
+// accept goes on until the listener is closed. Any other failure passes, such as too
+// many open files, and is logged the first time.
 func (c *control) accept() {
+	said := false
 	for {
 		conn, err := c.listener.Accept()
-		if err != nil {
+		switch {
+		case err == nil:
+			c.running.Go(func() { c.serve(conn) })
+			continue
+		case errors.Is(err, net.ErrClosed):
+			return
+		case !said:
+			said = true
+			c.log.Error("token commands cannot be taken now; it is tried again: are too many files open?", "error", err)
+		}
+		select {
+		case <-time.After(acceptAgain):
+		case <-c.ctx.Done():
 			return
 		}
-		c.running.Go(func() { c.serve(conn) })
 	}
 }
 

@@ -204,7 +204,7 @@ func TestGreetingAfterAFirstStartIntoALog(t *testing.T) {
 // A data folder is for one server, and for its owner.
 func TestTheDataFolder(t *testing.T) {
 	r := begin(t, nil)
-	_, err := openControl(r.dir, nil)
+	_, err := openControl(r.dir, new(testlog.Buffer).Logger(), nil)
 	assert.ErrorIs(t, err, ErrInUse)
 	r.stop()
 	require.NoError(t, os.WriteFile(filepath.Join(r.dir, controlName), nil, 0o600)) // left behind by a kill

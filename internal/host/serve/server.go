@@ -147,7 +147,7 @@ func (s *Server) open(ctx context.Context, o *Options) (err error) {
 	}
 	events, stop := s.tasks.Watch(taskEvents)
 	s.background.Go(func() { defer stop(); s.follow(events) })
-	if s.control, err = openControl(o.Config.Data, s.manageTokens); err != nil {
+	if s.control, err = openControl(o.Config.Data, s.log, s.manageTokens); err != nil {
 		return err
 	}
 	if err := s.takeUp(ctx); err != nil {
