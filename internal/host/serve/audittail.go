@@ -15,6 +15,7 @@ import (
 	"github.com/kandev/assent/internal/host/audit"
 	"github.com/kandev/assent/internal/host/dispatch"
 	"github.com/kandev/assent/internal/host/pending"
+	"github.com/kandev/assent/internal/host/task"
 )
 
 type auditPayload struct {
@@ -64,8 +65,8 @@ func (s *Server) auditTail(_ context.Context, o dispatch.Origin, in auditPayload
 	return map[string]any{"records": records}, nil
 }
 
-// auditVisible says which records somebody may see. Records name instances of a run
-// and no tasks, so that a limited token sees those of this run.
+// auditVisible says which records somebody may see. Not every record of an agent names
+// its task, and instances are those of a run, so that a limited token sees this run's.
 func (s *Server) auditVisible(o dispatch.Origin) func(*audit.Record) bool {
 	p, ok := o.Person()
 	if !ok || p.Tasks == nil {
@@ -73,7 +74,10 @@ func (s *Server) auditVisible(o dispatch.Origin) func(*audit.Record) bool {
 	}
 	visible := s.visible(actor(o), "")
 	return func(r *audit.Record) bool {
-		of, known := s.runner.owner(pending.InstanceID(r.Instance))
+		of, known := task.ID(r.Task), true
+		if of == "" {
+			of, known = s.runner.owner(pending.InstanceID(r.Instance))
+		}
 		return known && r.Run == s.audit.Run() && visible(of)
 	}
 }

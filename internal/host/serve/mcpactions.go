@@ -35,8 +35,7 @@ func (s *Server) internalActions() []dispatch.Action {
 			return modelOf(s.hideParent(actor(o), t)), err
 		}),
 		action(mcptools.ActionStopTask, "Ends a task: of another task its direct parent alone.", dispatch.ScopeOperate, func(ctx context.Context, o dispatch.Origin, in mcptools.TaskID) (any, error) {
-			outcome, err := s.tasks.Stop(ctx, actor(o), task.ID(in.Task))
-			return stateResult{outcome}, err
+			return s.stopTask(ctx, o, task.ID(in.Task))
 		}),
 		action(mcptools.ActionMessageTask, "Tells the agent of a task something.", dispatch.ScopeOperate, s.mcpMessage),
 		action(mcptools.ActionAskUserQuestion, "Asks people a question about the caller's own task and waits for the answer.", "", s.mcpAsk),

@@ -71,9 +71,7 @@ func (s *Server) questionActions() []dispatch.Action {
 			}
 			return map[string]any{"questions": views}, err
 		}),
-		action("question.answer", "Answers a question. The first answer counts.", dispatch.ScopeAnswer, func(_ context.Context, o dispatch.Origin, in questionPayload) (any, error) {
-			return answeredResult{Answered: true}, s.tasks.Answer(actor(o), in.Question, in.Answer)
-		}),
+		action("question.answer", "Answers a question. The first answer counts.", dispatch.ScopeAnswer, s.answerQuestion),
 	}
 }
 

@@ -66,13 +66,9 @@ func (s *Server) taskActions() []dispatch.Action {
 			func(ctx context.Context, o dispatch.Origin, in promptPayload) (any, error) {
 				return s.oneTask(o)(s.message(ctx, o, in.Task, in.Text))
 			}),
-		action("task.cancel", "Cancels the turn of a task: stopped, or not_running.", dispatch.ScopeOperate, func(ctx context.Context, o dispatch.Origin, in taskPayload) (any, error) {
-			outcome, err := s.tasks.Interrupt(ctx, actor(o), in.Task)
-			return stateResult{outcome}, err
-		}),
+		action("task.cancel", "Cancels the turn of a task: stopped, or not_running.", dispatch.ScopeOperate, s.interruptTask),
 		action("task.stop", "Ends a task and those below it for good: stopped, or not_running.", dispatch.ScopeOperate, func(ctx context.Context, o dispatch.Origin, in taskPayload) (any, error) {
-			outcome, err := s.tasks.Stop(ctx, actor(o), in.Task)
-			return stateResult{outcome}, err
+			return s.stopTask(ctx, o, in.Task)
 		}),
 		action("instance.list", "Lists the agents that run.", dispatch.ScopeView, func(_ context.Context, o dispatch.Origin, _ mcptools.Nothing) (any, error) {
 			return map[string]any{"instances": s.runner.views(s.visible(actor(o), ""))}, nil

@@ -147,6 +147,7 @@ func (w *worker) launch() process.Launch {
 		Command:  process.Command{Path: w.config.Command[0], Args: w.config.Command[1:], Dir: w.directory(), Env: s.config.environment(&w.config)},
 		Config:   w.config.settings(),
 		Named:    w.bound,
+		Task:     string(w.task.ID),
 		Over:     w.over,
 		Endpoint: &endpoint.Options{Version: s.version, Logger: s.log, Tools: mcptools.TaskMode(call)},
 	}

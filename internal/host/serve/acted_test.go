@@ -1,0 +1,86 @@
+package serve
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kandev/assent/internal/host/audit"
+	"github.com/kandev/assent/internal/host/task"
+)
+
+// of are the records of an event.
+func of(records []audit.Record, event audit.Event) (list []audit.Record) {
+	for _, r := range records {
+		if r.Event == event {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// The audit says about an offer what it was about and of which task, and who ended a
+// task or a turn that it was asked in. What changed nothing is no record.
+func TestTheAuditOfWhatPeopleDo(t *testing.T) {
+	r := begin(t, nil)
+	p := r.dial(r.token("desk", all))
+	p.watch()
+	made := p.start("secret title", "shell")
+	p.opens(made.ID)
+	asked := of(r.records(), audit.Decision)
+	require.Len(t, asked, 1)
+	assert.Equal(t, [...]string{"execute", string(made.ID)}, [...]string{string(asked[0].Kind), asked[0].Task})
+
+	who := fmt.Sprintf(`{"task":%q}`, made.ID)
+	p.ask("task.cancel", who, nil)
+	p.settles(made.ID, task.Idle)
+	p.ask("task.cancel", who, nil)
+	p.ask("task.stop", who, nil)
+	p.ask("task.stop", who, nil)
+	records := r.records()
+	answers := of(records, audit.Answer)
+	require.Len(t, answers, 1)
+	assert.Equal(t, [...]string{"execute", string(made.ID)}, [...]string{string(answers[0].Kind), answers[0].Task})
+	for _, event := range []audit.Event{audit.Interrupt, audit.Stop} {
+		got := of(records, event)
+		require.Len(t, got, 1, event)
+		assert.Equal(t, [...]string{"desk", "api", string(made.ID)}, [...]string{got[0].By, got[0].Surface, got[0].Task}, event)
+	}
+}
+
+// A parent's agent that stops a task is named by its task, a person that answers a
+// question by the name of the token; the texts of both are not in it.
+func TestTheAuditOfQuestionsAndOfAgents(t *testing.T) {
+	r := begin(t, nil)
+	p := r.dial(r.token("desk", all))
+	p.watch()
+	parent := p.start("parent", `create-child "shell"`)
+	child := until(p, "task.changed", func(e taskEvent) bool { return e.Task.Parent == parent.ID }).Task
+	p.opens(child.ID)
+	p.settles(parent.ID, task.Idle)
+	p.ask("task.prompt", fmt.Sprintf(`{"task":%q,"text":"stop-child"}`, parent.ID), nil)
+	p.says(parent.ID, "Ran: stop_task_kandev of kandev.")
+	stops := of(r.records(), audit.Stop)
+	require.Len(t, stops, 1)
+	assert.Equal(t, [...]string{string(parent.ID), "agent", string(child.ID)}, [...]string{stops[0].By, stops[0].Surface, stops[0].Task})
+
+	asker := p.start("asker", `ask "Which s3cret?"`)
+	asked := until(p, "question.opened", func(e struct {
+		Question questionView `json:"question"`
+	}) bool {
+		return e.Question.Task == asker.ID
+	}).Question
+	answer := fmt.Sprintf(`{"question":%q,"answer":"s3cret"}`, asked.ID)
+	p.ask("question.answer", answer, nil)
+	assert.Equal(t, "conflict", p.refused("question.answer", answer))
+	questions := of(r.records(), audit.Question)
+	require.Len(t, questions, 1)
+	assert.Equal(t, [...]string{"desk", "api", string(asker.ID)}, [...]string{questions[0].By, questions[0].Surface, questions[0].Task})
+	text, err := os.ReadFile(filepath.Join(r.dir, auditName))
+	require.NoError(t, err)
+	assert.NotContains(t, string(text), "s3cret")
+}
