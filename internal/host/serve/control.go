@@ -111,6 +111,23 @@ func ManageTokens(ctx context.Context, tokens *token.Store, r TokenRequest) Toke
 	return a
 }
 
+// manageTokens does what a request says, for tasks that there are.
+func (s *Server) manageTokens(ctx context.Context, r TokenRequest) TokenAnswer {
+	if r.Command == "create" {
+		for i, id := range r.Tasks {
+			if _, err := s.tasks.Get(task.Host{}, task.ID(id)); err != nil {
+				return TokenAnswer{Error: fmt.Sprintf("task %d of %d does not exist: the page shows the ids of tasks", i+1, len(r.Tasks))}
+			}
+		}
+	}
+	a := ManageTokens(ctx, s.tokens, r)
+	a.Page = s.URL()
+	if a.Error == "" && r.Command != "list" {
+		s.log.Info("a token was managed", "command", r.Command, "token", r.Name, "scopes", r.Scopes, "tasks", r.Tasks)
+	}
+	return a
+}
+
 // control serves token commands on the socket in the data folder.
 type control struct {
 	listener net.Listener

@@ -100,6 +100,20 @@ func TestTokenRequests(t *testing.T) {
 	}
 }
 
+// A server knows its tasks, and makes no token for one that it has not.
+func TestATokenForATask(t *testing.T) {
+	r := begin(t, nil)
+	p := r.dial(r.token("desk", all))
+	p.watch()
+	made := p.start("x", "")
+	_, err := command(t, r.dir, TokenRequest{Command: "create", Name: "bot", Scopes: all, Tasks: []string{string(made.ID), aTask}})
+	assert.ErrorContains(t, err, "task 2 of 2 does not exist")
+	out, err := command(t, r.dir, TokenRequest{Command: "create", Name: "bot", Scopes: all, Tasks: []string{string(made.ID)}})
+	require.NoError(t, err)
+	assert.Contains(t, r.log.String(), `msg="a token was managed" command=create token=bot`)
+	assert.NotContains(t, r.log.String(), secretForm.FindString(out))
+}
+
 // Who sees nothing gets no address of the page, and is told so.
 func TestATokenWithoutView(t *testing.T) {
 	r := begin(t, nil)

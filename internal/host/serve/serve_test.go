@@ -51,10 +51,3 @@ func TestATaskFromStartToEnd(t *testing.T) {
 	assert.Equal(t, "conflict", p.refused("task.prompt", fmt.Sprintf(`{"task":%q,"text":"shell"}`, made.ID)))
 	assert.Empty(t, r.manager.Instances())
 }
-
-// An agent whose program is not there is told of at the start; one that is there is not.
-func TestAnAgentThatIsNotInstalled(t *testing.T) {
-	r := begin(t, func(c *Config) { c.Agents["absent"] = Agent{Command: []string{"assent-no-such-agent"}} })
-	assert.Regexp(t, `WARN.*the program of an agent is not found.*agent=absent`, r.log.String())
-	assert.NotContains(t, r.log.String(), "agent=demo")
-}

@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"sync"
 
 	"github.com/kandev/assent/dialects"
@@ -154,22 +152,8 @@ func (s *Server) open(ctx context.Context, o *Options) (err error) {
 		return err
 	}
 	s.gateway.Serve()
-	s.warnOfMissing()
+	s.warnOfAgents(o.Dialects)
 	return nil
-}
-
-// warnOfMissing warns of agents whose programs are not there now: they may come. Paths
-// that are relative to where an agent works are not looked at.
-func (s *Server) warnOfMissing() {
-	for name, a := range s.config.Agents {
-		program := a.Command[0]
-		if filepath.Base(program) != program && !filepath.IsAbs(program) {
-			continue
-		}
-		if _, err := exec.LookPath(program); err != nil {
-			s.log.Warn("the program of an agent is not found, so its tasks will fail: install it, or correct its command", "agent", name)
-		}
-	}
 }
 
 // taskEvents is how many changes of tasks may wait to be published.
@@ -187,7 +171,7 @@ func (s *Server) listen(ctx context.Context, o *Options) error {
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
-		return fmt.Errorf("cannot listen at %s: %w (is another server running there? --listen 127.0.0.1:0 takes any free port)", address, errors.Unwrap(err))
+		return listenError(address, err)
 	}
 	s.address = listener.Addr()
 	s.external = &mcptools.External{Dispatcher: s.dispatcher, PersonOf: gateway.PersonOf, Version: o.Version}
@@ -214,12 +198,6 @@ type people struct{ tokens *token.Store }
 func (p people) Find(secret string) (dispatch.Person, bool) {
 	t, ok := p.tokens.Find(secret)
 	return t.Person(), ok
-}
-
-func (s *Server) manageTokens(ctx context.Context, r TokenRequest) TokenAnswer {
-	a := ManageTokens(ctx, s.tokens, r)
-	a.Page = s.URL()
-	return a
 }
 
 // URL is where the page is.

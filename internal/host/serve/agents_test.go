@@ -1,0 +1,54 @@
+package serve
+
+import (
+	"net"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// At the start one is warned of agents that cannot work, and of an id that nobody knows;
+// not of one that is well, nor of one without id.
+func TestWarningsOfAgents(t *testing.T) {
+	r := begin(t, func(c *Config) {
+		well := c.Agents["demo"]
+		c.Agents["without"] = Agent{Command: well.Command, Env: well.Env}
+		c.Agents["absent"] = Agent{Command: []string{"assent-no-such-agent"}}
+		c.Agents["nowhere"] = Agent{Command: well.Command, Directory: filepath.Join(t.TempDir(), "none")}
+		c.Agents["typo"] = Agent{ID: "cluade-acp", Command: well.Command}
+	})
+	var warned []string
+	for line := range strings.Lines(r.log.String()) {
+		if strings.Contains(line, "level=WARN") {
+			warned = append(warned, line)
+		}
+	}
+	require.Len(t, warned, 3)
+	assert.Regexp(t, `the program of an agent is not found.*agent=absent`, warned[0])
+	assert.Regexp(t, `the directory of an agent is not there.*agent=nowhere`, warned[1])
+	assert.Regexp(t, `no dialect knows the id.*agent=typo id=cluade-acp near=claude-acp`, warned[2])
+}
+
+// Who cannot listen is told what to do about it, and about nothing else.
+func TestListenErrors(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = taken.Close() }()
+	_, err = net.Listen("tcp", taken.Addr().String())
+	require.Error(t, err)
+	for says, err := range map[string]error{
+		"another server running there": err,
+		"ports below 1024":             &net.OpError{Op: "listen", Err: syscall.EACCES},
+		"no such address":              &net.OpError{Op: "listen", Err: syscall.EADDRNOTAVAIL},
+	} {
+		text := listenError("127.0.0.1:80", err).Error()
+		assert.Contains(t, text, "cannot listen at 127.0.0.1:80: ")
+		assert.Contains(t, text, says)
+		assert.Equal(t, 1, strings.Count(text, "("), text)
+	}
+	assert.NotContains(t, listenError("127.0.0.1:80", &net.OpError{Op: "listen", Err: syscall.EMFILE}).Error(), "(")
+}
