@@ -87,6 +87,7 @@ func (g *Gateway) known(surface string, next func(w http.ResponseWriter, r *http
 		case !g.requests.allow(p.Name):
 			g.refuseToken(w, refusedRate)
 		default:
+			defer stays(r.Context())()
 			next(w, r, p)
 		}
 	})

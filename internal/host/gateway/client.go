@@ -100,6 +100,7 @@ func (c *client) run(ctx context.Context, cut func(), r *http.Request, authorize
 	writing.Go(func() { defer cut(); c.write(ctx) })
 	writing.Go(func() { c.ping(ctx, cut) })
 	if authorized || c.authenticate(ctx, r) {
+		defer stays(r.Context())()
 		c.tasks.Go(c.read)
 		<-c.gone
 	}

@@ -104,11 +104,12 @@ type socketKey struct{}
 // serve accepts connections until the gateway ends.
 func (g *Gateway) serve() {
 	defer close(g.served)
+	listener := &boundedListener{Listener: g.opts.Listener, most: g.opts.Limits.MaxConnections, full: func() { g.refusals.log("too_many_connections") }}
 	var err error
 	if g.opts.TLS != nil {
-		err = g.server.ServeTLS(g.opts.Listener, "", "")
+		err = g.server.ServeTLS(listener, "", "")
 	} else {
-		err = g.server.Serve(g.opts.Listener)
+		err = g.server.Serve(listener)
 	}
 	if !errors.Is(err, http.ErrServerClosed) {
 		g.opts.Logger.Error("the gateway cannot accept connections any more", "error", fmt.Sprintf("%T", err))

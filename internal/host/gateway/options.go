@@ -55,6 +55,10 @@ type Options struct {
 
 // Limits bound what clients can take. A zero means the default.
 type Limits struct {
+	// MaxConnections at once. The default is half of the files that the process may have
+	// open, and at most 8192.
+	MaxConnections int
+
 	MaxClients int // WebSocket clients at once, default 4096
 	MaxMessage int // bytes of a client's message or of a request's body, default 1 MiB
 	Concurrent int // requests of one WebSocket client at once, default 32
@@ -77,6 +81,7 @@ func (l Limits) orDefault() Limits {
 			*v = d
 		}
 	}
+	def(&l.MaxConnections, connections())
 	def(&l.MaxClients, 4096)
 	def(&l.MaxMessage, 1<<20)
 	def(&l.Concurrent, 32)

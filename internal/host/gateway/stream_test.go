@@ -50,13 +50,14 @@ func (d deaf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// newDeaf starts a gateway before it, over HTTP/1.1 or HTTP/2.
-func newDeaf(t *testing.T, two bool) (*stand, deaf, *http.Client, string) {
+// newDeaf starts a gateway before it, over HTTP/1.1 or HTTP/2, with so many connections
+// at most; 0 is the default.
+func newDeaf(t *testing.T, two bool, most int) (*stand, deaf, *http.Client, string) {
 	t.Helper()
 	d := deaf{make(chan string), make(chan struct{}), make(chan struct{}, 2), make(chan error, 2)}
 	transport, scheme := &http.Transport{}, "http://"
 	s := begin(t, func(o *Options) {
-		o.MCP = d
+		o.MCP, o.Limits.MaxConnections = d, most
 		if two {
 			certified := httptest.NewTLSServer(nil)
 			certified.Close()
@@ -92,7 +93,7 @@ func open(t *testing.T, client *http.Client, url, secret string) (*http.Response
 func TestDeletedTokenOfAStream(t *testing.T) {
 	for name, two := range map[string]bool{"HTTP/1.1": false, "HTTP/2.0": true} {
 		t.Run(name, func(t *testing.T) {
-			s, d, client, url := newDeaf(t, two)
+			s, d, client, url := newDeaf(t, two, 0)
 			_, busy := open(t, client, url+"/mcp", "s3cret")
 			answer, other := open(t, client, url+"/mcp", "wall")
 			assert.Equal(t, name, answer.Proto)
