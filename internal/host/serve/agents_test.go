@@ -1,7 +1,9 @@
 package serve
 
 import (
+	"fmt"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -9,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kandev/assent/internal/host/task"
 )
 
 // At the start one is warned of agents that cannot work, and of an id that nobody knows;
@@ -31,6 +35,39 @@ func TestWarningsOfAgents(t *testing.T) {
 	assert.Regexp(t, `the program of an agent is not found.*agent=absent`, warned[0])
 	assert.Regexp(t, `the directory of an agent is not there.*agent=nowhere`, warned[1])
 	assert.Regexp(t, `no dialect knows the id.*agent=typo id=cluade-acp near=claude-acp`, warned[2])
+}
+
+// Who names no agent where there are several and no default is told so, and not that
+// there is none of the name.
+func TestWhichAgentIsMeant(t *testing.T) {
+	r := begin(t, func(c *Config) { c.DefaultAgent, c.Agents["other"] = "", agentOf(t, "agent") })
+	p := r.dial(r.token("desk", all))
+	p.watch()
+	assert.Equal(t, "invalid_payload", p.refused("task.start", `{"title":"x"}`))
+	assert.Equal(t, "not_found", p.refused("task.start", `{"title":"x","agent":"nobody"}`))
+	var made wireTask
+	p.ask("task.start", `{"title":"x","agent":"other"}`, &made)
+	p.ask("task.start", fmt.Sprintf(`{"title":"x","parent":%q}`, made.ID), nil)
+}
+
+// An agent whose directory is not there is not the one that cannot be found; once it is
+// there it works.
+func TestADirectoryThatIsNotThere(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "later")
+	r := begin(t, func(c *Config) {
+		a := c.Agents["demo"]
+		a.Directory = dir
+		c.Agents["demo"] = a
+	})
+	p := r.dial(r.token("desk", all))
+	p.watch()
+	failed := p.start("x", "hello")
+	p.settles(failed.ID, task.Failed)
+	assert.Contains(t, r.runner.note(failed.ID), "the directory that it works in is not there")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	made := p.start("x", "hello")
+	p.settles(made.ID, task.Idle)
+	assert.Empty(t, r.runner.note(made.ID))
 }
 
 // Who cannot listen is told what to do about it, and about nothing else.

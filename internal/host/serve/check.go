@@ -14,6 +14,7 @@ import (
 	"github.com/kandev/assent/internal/host/config"
 	"github.com/kandev/assent/internal/host/gateway"
 	"github.com/kandev/assent/internal/host/process"
+	"github.com/kandev/assent/pipeline"
 )
 
 // Check says what is wrong with a configuration, in words of its keys.
@@ -105,6 +106,11 @@ func (a *Agent) check() error {
 	for name := range a.Env {
 		if name == "" || strings.ContainsAny(name, "=\x00") {
 			return errors.New("env: a name of a variable is empty or has a = in it")
+		}
+	}
+	for name := range a.MCP {
+		if pipeline.FlatName(name) == pipeline.DefaultReservedName {
+			return fmt.Errorf("mcp: %q is the name of the server that every agent gets: give yours another one", pipeline.DefaultReservedName)
 		}
 	}
 	if _, err := a.settings().NewInstanceConfig(config.InstanceOverrides{}); err != nil {

@@ -115,6 +115,8 @@ func TestConfigErrors(t *testing.T) {
 		"a relative directory":     {agent + "directory = \"s3cret\"\n", "agents.a: directory is no absolute path"},
 		"a variable":               {agent + "env = { \"A=B\" = \"s3cret\" }\n", "agents.a: env: "},
 		"a server's URL":           {agent + "mcp = { docs = \"s3cret\" }\n", "agents.a: "},
+		"the injected server":      {agent + "mcp = { kandev = \"http://s3cret\" }\n", `agents.a: mcp: "kandev" is the name of the server that every agent gets`},
+		"one that looks like it":   {agent + "mcp = { \"kandev\" = \"http://s3cret\" }\n", "agents.a: mcp: "},
 		"a default that is none":   {"default_agent = \"b\"\n" + agent, "default_agent: there is no agent of that name"},
 	} {
 		_, err := ReadConfig(write(t, test.text))

@@ -195,8 +195,12 @@ func (s *Server) create(ctx context.Context, o dispatch.Origin, spec task.Spec) 
 			return task.Task{}, err
 		}
 	}
-	name, agent, known := s.config.agent(cmp.Or(spec.Agent, parent.Agent))
-	if !known {
+	named := cmp.Or(spec.Agent, parent.Agent)
+	name, agent, known := s.config.agent(named)
+	switch {
+	case !known && named == "":
+		return task.Task{}, errWhich
+	case !known:
 		return task.Task{}, errNoAgent
 	}
 	if err := s.mayTell(o, agent); err != nil {

@@ -97,6 +97,9 @@ func (w *worker) close() (busy bool) {
 
 // start starts the agent and opens its session.
 func (w *worker) start() error {
+	if !isFolder(w.directory()) { // the system would say this of the program
+		return errNoFolder
+	}
 	instance, err := w.r.s.manager.Start(w.ctx, w.launch())
 	if err != nil {
 		return err
@@ -152,6 +155,9 @@ func (w *worker) launch() process.Launch {
 		Endpoint: &endpoint.Options{Version: s.version, Logger: s.log, Tools: mcptools.TaskMode(call)},
 	}
 }
+
+// errNoFolder is for people who see the task, and where it works.
+var errNoFolder = errors.New("the directory that it works in is not there: make it, or start another task elsewhere")
 
 // directory is where the agent works.
 func (w *worker) directory() string {
