@@ -14,11 +14,22 @@ func Near(id string) []string {
 	if slices.Contains(known, id) || len(id) > 64 {
 		return nil
 	}
-	best := 1 + len(id)/3
-	var near []string
-	for _, k := range known {
-		d := min(distance(id, k), distance(id, strings.TrimSuffix(k, "-acp")))
-		switch {
+	return nearest(id, known, func(k string) int { return min(distance(id, k), distance(id, strings.TrimSuffix(k, "-acp"))) })
+}
+
+// NearOf are those of some names, sorted, that somebody may have meant who wrote another.
+func NearOf(name string, names []string) []string {
+	if len(name) > 64 {
+		return nil
+	}
+	return nearest(name, slices.Sorted(slices.Values(names)), func(k string) int { return distance(name, k) })
+}
+
+// nearest are the names for which few letters have to change, and the fewest.
+func nearest(name string, names []string, distance func(string) int) (near []string) {
+	best := 1 + len(name)/3
+	for _, k := range names {
+		switch d := distance(k); {
 		case d < best:
 			best, near = d, []string{k}
 		case d == best:

@@ -25,6 +25,13 @@ func TestNear(t *testing.T) {
 	}
 }
 
+func TestNearOf(t *testing.T) {
+	names := []string{"listen", "hosts", "data"}
+	for name, want := range map[string][]string{"listem": {"listen"}, "host": {"hosts"}, "dota": {"data"}, "colour": nil, "": nil, "data_folder": nil} {
+		assert.Equal(t, want, NearOf(name, names), name)
+	}
+}
+
 func TestDistance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`[abc]{0,6}`)

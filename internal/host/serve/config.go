@@ -1,17 +1,13 @@
 package serve
 
 import (
-	"bytes"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/pelletier/go-toml/v2"
 
 	"github.com/kandev/assent/internal/host/config"
 	"github.com/kandev/assent/internal/host/pending"
@@ -86,60 +82,6 @@ type Offers struct {
 	// NoSurfaceAfter is how long an offer waits while nothing was ever connected
 	// that could show it; 0 means [pending.DefaultUnseen], below zero for ever.
 	NoSurfaceAfter Duration `toml:"no_surface_after"`
-}
-
-// Duration is written like "90s" or "2h".
-type Duration time.Duration
-
-// UnmarshalText reads it.
-func (d *Duration) UnmarshalText(text []byte) error {
-	parsed, err := time.ParseDuration(string(text))
-	if err != nil {
-		return errors.New(`write a duration like "90s" or "2h"`)
-	}
-	*d = Duration(parsed)
-	return nil
-}
-
-// ReadConfig reads a configuration file. Unknown keys are errors, and errors name
-// the line. They quote no value, but names of settings.
-func ReadConfig(path string) (Config, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return Config{}, err
-	}
-	return parseConfig(path, text)
-}
-
-// parseConfig reads the text of a file.
-func parseConfig(path string, text []byte) (Config, error) {
-	var c Config
-	err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(&c)
-	strict, unknown := errors.AsType[*toml.StrictMissingError](err)
-	wrong, unreadable := errors.AsType[*toml.DecodeError](err)
-	switch {
-	case unknown:
-		first := strict.Errors[0]
-		row, _ := first.Position()
-		return Config{}, fmt.Errorf("%s:%d: there is no setting %q", path, row, strings.Join(first.Key(), "."))
-	case unreadable:
-		row, _ := wrong.Position()
-		return Config{}, fmt.Errorf("%s:%d: %s", path, row, reasonOf(wrong))
-	case err != nil: // it could quote the file
-		return Config{}, fmt.Errorf("%s: it is no TOML of the expected form", path)
-	}
-	if err := c.Check(); err != nil {
-		return Config{}, fmt.Errorf("%s: %w", path, err)
-	}
-	return c, nil
-}
-
-// reasonOf says what is wrong with a line, without its text.
-func reasonOf(err *toml.DecodeError) string {
-	if key := err.Key(); len(key) > 0 {
-		return fmt.Sprintf("the value of %q is not of the expected form", strings.Join(key, "."))
-	}
-	return "this is no TOML"
 }
 
 // settings are those of the agent's instances.
