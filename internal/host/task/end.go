@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/kandev/assent/internal/host/dispatch"
@@ -23,7 +24,8 @@ const (
 // stopWithin bounds a stop, with all tasks below: an agent may take its time to end.
 const stopWithin = 5 * time.Minute
 
-// Stop ends a task and every task below it for good, and waits for their agents.
+// Stop ends a task and every task below it for good, and waits for their agents, for
+// all at the same time.
 // Among sessions the direct parent alone may do this. [OutcomeNotRunning]: the task
 // and all below it had ended before, and no agent of them was there any more.
 // Agents end even when nothing can be stored. It goes on
@@ -38,23 +40,57 @@ func (s *Service) Stop(ctx context.Context, who Actor, id ID) (Outcome, error) {
 	return s.stop(ctx, id, MaxDepth)
 }
 
-// stop ends a task first, so that nothing new comes below it, and then its
-// children. What is stored can be damaged, so the way down is bounded.
+// stop ends a tree of tasks.
 func (s *Service) stop(ctx context.Context, id ID, levels int) (Outcome, error) {
-	outcome, err := s.stopOne(ctx, id)
-	errs := []error{err}
-	for _, child := range s.childrenOf(id) {
-		if levels > 1 {
-			below, err := s.stop(ctx, child, levels-1)
-			if errs = append(errs, err); below == OutcomeStopped {
-				outcome = below
-			}
-		}
+	st := &stopping{s: s, marks: make(chan struct{}, marksAtOnce), outcome: OutcomeNotRunning}
+	st.all.Go(func() { st.tree(ctx, id, levels) })
+	st.all.Wait()
+	if err := errors.Join(st.errs...); err != nil {
+		return "", err
 	}
-	return outcome, errors.Join(errs...)
+	return st.outcome, nil
 }
 
-func (s *Service) stopOne(ctx context.Context, id ID) (Outcome, error) {
+// marksAtOnce bounds the tasks of a tree that are stored at once: each is synced.
+const marksAtOnce = 16
+
+// stopping is the stop of a tree of tasks.
+type stopping struct {
+	s     *Service
+	all   sync.WaitGroup
+	marks chan struct{} // one for each task that is being stored as stopped
+
+	mu      sync.Mutex
+	outcome Outcome
+	errs    []error
+}
+
+// tree stores that a task is stopped, so that nothing new comes below it, and then ends
+// its agent and those below it at the same time: one that takes its time to end keeps no
+// other going. What is stored can be damaged, so the way down is bounded.
+func (st *stopping) tree(ctx context.Context, id ID, levels int) {
+	below := sync.OnceFunc(func() {
+		if levels == 1 {
+			return
+		}
+		for _, child := range st.s.childrenOf(id) {
+			st.all.Go(func() { st.tree(ctx, child, levels-1) })
+		}
+	})
+	outcome, err := st.one(ctx, id, below)
+	below()
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.errs = append(st.errs, err)
+	if outcome == OutcomeStopped {
+		st.outcome = outcome
+	}
+}
+
+// one ends one task and its agent. Marked is called once the task is stored as stopped,
+// or cannot be.
+func (st *stopping) one(ctx context.Context, id ID, marked func()) (Outcome, error) {
+	s := st.s
 	leave, err := s.gates.enter(ctx, id)
 	if err != nil {
 		return "", fmt.Errorf("task: %w", err)
@@ -64,15 +100,8 @@ func (s *Service) stopOne(ctx context.Context, id ID) (Outcome, error) {
 	if err != nil {
 		return "", err
 	}
-	var outcome Outcome
-	t, err := s.change(ctx, id, func(n *node) error {
-		outcome = OutcomeNotRunning
-		if !n.task.State.Ended() {
-			outcome = OutcomeStopped
-			n.task.State, n.task.Instance = Stopped, ""
-		}
-		return nil
-	})
+	t, outcome, err := st.mark(ctx, id)
+	marked()
 	if err != nil { // its agent ends all the same: the disk may be full of what it writes
 		_, stopErr := s.endAgent(ctx, known)
 		return "", errors.Join(err, stopErr)
@@ -82,6 +111,21 @@ func (s *Service) stopOne(ctx context.Context, id ID) (Outcome, error) {
 		outcome = OutcomeStopped
 	}
 	return outcome, err
+}
+
+// mark stores that a task is stopped, unless it has ended.
+func (st *stopping) mark(ctx context.Context, id ID) (t Task, outcome Outcome, err error) {
+	st.marks <- struct{}{}
+	defer func() { <-st.marks }()
+	t, err = st.s.change(ctx, id, func(n *node) error {
+		outcome = OutcomeNotRunning
+		if !n.task.State.Ended() {
+			outcome = OutcomeStopped
+			n.task.State, n.task.Instance = Stopped, ""
+		}
+		return nil
+	})
+	return t, outcome, err
 }
 
 // endAgent ends the agent of a task, and says whether there was one: one of a task that

@@ -52,7 +52,7 @@ func TestStopOfAnAgentBelow(t *testing.T) {
 		outcome, err := s.Stop(t.Context(), person("operate"), parent)
 		require.NoError(t, err)
 		assert.Equal(t, want, outcome)
-		assert.Equal(t, []string{"stop parent", "stop child"}, r.told())
+		assert.ElementsMatch(t, []string{"stop parent", "stop child"}, r.told())
 	}
 }
 
@@ -69,7 +69,7 @@ func TestStopWithoutAStore(t *testing.T) {
 				require.NoError(t, store.Close())
 			}
 			outcome, err := s.Stop(t.Context(), Host{}, ids["me"])
-			assert.Equal(t, []string{"stop me", "stop child", "stop grandchild"}, r.told())
+			assert.ElementsMatch(t, []string{"stop me", "stop child", "stop grandchild"}, r.told())
 			if works {
 				require.NoError(t, err)
 				assert.Equal(t, OutcomeStopped, outcome)
