@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -57,12 +58,20 @@ func (c *Config) Check() error {
 // agentNames can be shown and typed anywhere.
 var agentNames = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// Ready is Check for a server that is to run: it needs an agent.
+// Ready is Check for a server that is to run: it needs an agent, and what the
+// configuration names elsewhere.
 func (c *Config) Ready() error {
 	if len(c.Agents) == 0 {
 		return errors.New("no agent is configured: name one in a file and give it with --config, or try --demo")
 	}
-	return c.Check()
+	if err := c.Check(); err != nil {
+		return err
+	}
+	if c.Webhook.URL != "" && os.Getenv(c.Webhook.SecretEnv) == "" {
+		return c.Webhook.keyless()
+	}
+	_, err := c.TLS.certificate()
+	return err
 }
 
 // demoAgent is the name of the bundled agent.

@@ -59,7 +59,6 @@ func write(t *testing.T, text string) string {
 func TestConfig(t *testing.T) {
 	c, err := ReadConfig(write(t, whole))
 	require.NoError(t, err)
-	require.NoError(t, c.Ready())
 	assert.Equal(t, Config{
 		Listen: "127.0.0.1:9000", Data: "/var/lib/assent", Hosts: []string{"desk.example"}, Origins: []string{"https://desk.example"}, DefaultAgent: "claude",
 		TLS: TLS{"cert.pem", "key.pem"}, NATS: NATS{"nats://nats.example", "nats.creds"},
@@ -134,6 +133,18 @@ func TestConfigErrors(t *testing.T) {
 	}
 	_, err := ReadConfig(filepath.Join(t.TempDir(), "none.toml"))
 	assert.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// What the configuration names elsewhere has to be there before a server starts.
+func TestReady(t *testing.T) {
+	c := Config{Agents: map[string]Agent{"a": {Command: []string{"x"}}}, Webhook: Webhook{"https://s3cret.example", "HOOK_KEY"}}
+	t.Setenv("HOOK_KEY", "")
+	assert.ErrorContains(t, c.Ready(), "webhook: the environment variable HOOK_KEY is empty")
+	t.Setenv("HOOK_KEY", "k3y")
+	assert.NoError(t, c.Ready())
+	c.TLS = TLS{filepath.Join(t.TempDir(), "none.pem"), "key.pem"}
+	assert.ErrorIs(t, c.Ready(), os.ErrNotExist)
+	assert.ErrorContains(t, c.Ready(), "tls: ")
 }
 
 func TestWhichAgent(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strconv"
 	"sync"
 	"time"
@@ -37,11 +38,12 @@ const (
 // has news: what finds no room is dropped and counted in the log.
 type webhook struct {
 	url    string
+	host   string // of the URL, which can hold a secret
 	key    []byte
 	run    string
 	log    *slog.Logger
 	client *http.Client
-	queue  chan any
+	queue  chan offerView
 	cancel context.CancelFunc
 	done   chan struct{}
 	full   sync.Once // that the queue was full is said once
@@ -55,11 +57,15 @@ func newWebhook(w Webhook, key, run string, log *slog.Logger) (*webhook, error) 
 		return nil, nil
 	}
 	if key == "" {
-		return nil, fmt.Errorf("webhook: the environment variable %s is empty: put the key into it that calls are signed with", w.SecretEnv)
+		return nil, w.keyless()
+	}
+	u, err := url.Parse(w.URL)
+	if err != nil {
+		return nil, errors.New("webhook: url is no http or https URL") // its text would be in the error
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	h := &webhook{
-		url: w.URL, key: []byte(key), run: run, log: log, queue: make(chan any, hookQueue), cancel: cancel, done: make(chan struct{}),
+		url: w.URL, host: u.Host, key: []byte(key), run: run, log: log, queue: make(chan offerView, hookQueue), cancel: cancel, done: make(chan struct{}),
 		client: &http.Client{
 			Timeout:   hookTimeout,
 			Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConns: 1, IdleConnTimeout: time.Minute},
@@ -71,8 +77,13 @@ func newWebhook(w Webhook, key, run string, log *slog.Logger) (*webhook, error) 
 	return h, nil
 }
 
+// keyless is the error of a webhook whose variable is empty.
+func (w Webhook) keyless() error {
+	return fmt.Errorf("webhook: the environment variable %s is empty: put the key into it that calls are signed with", w.SecretEnv)
+}
+
 // opened queues a new offer, which is redacted; nil takes it and sends nothing.
-func (h *webhook) opened(offer any) {
+func (h *webhook) opened(offer offerView) {
 	if h == nil {
 		return
 	}
@@ -100,22 +111,23 @@ func (h *webhook) send(ctx context.Context) {
 		case offer := <-h.queue:
 			h.number++
 			body, err := dispatch.Encode(struct {
-				Event string `json:"event"`
-				Offer any    `json:"offer"`
+				Event string    `json:"event"`
+				Offer offerView `json:"offer"`
 			}{"offer.opened", offer})
 			if err != nil {
 				h.log.Error("an offer cannot be written for the webhook", "error", fmt.Sprintf("%T", err))
 				continue
 			}
-			h.deliver(ctx, body)
+			h.deliver(ctx, h.log.With("offer", string(offer.Request), "host", h.host), body)
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// deliver tries until it is taken, refused for good, or tried often enough.
-func (h *webhook) deliver(ctx context.Context, body []byte) {
+// deliver tries until it is taken, refused for good, or tried often enough. The first
+// and the last failure are warnings.
+func (h *webhook) deliver(ctx context.Context, log *slog.Logger, body []byte) {
 	id := h.run + "-" + strconv.FormatUint(h.number, 10)
 	pause := firstPause
 	for try := 1; ; try++ {
@@ -125,9 +137,14 @@ func (h *webhook) deliver(ctx context.Context, body []byte) {
 		}
 		final := (*refusedError)(nil)
 		if try == hookTries || errors.As(err, &final) && !final.worthTrying() {
-			h.log.Warn("the webhook was not delivered", "delivery", id, "tries", try, "why", err.Error())
+			log.Warn("the webhook was not delivered", "delivery", id, "tries", try, "why", err.Error())
 			return
 		}
+		level := slog.LevelWarn
+		if try > 1 {
+			level = slog.LevelInfo
+		}
+		log.Log(ctx, level, "the webhook was not taken; it is tried again", "delivery", id, "try", try, "in", pause, "why", err.Error())
 		select {
 		case <-time.After(pause):
 			pause *= 2

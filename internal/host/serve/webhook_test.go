@@ -125,24 +125,24 @@ func TestTheWebhookTriesAgain(t *testing.T) {
 	for name, test := range map[string]struct {
 		next answering
 		at   []time.Duration // of the tries
-		logs bool
+		logs int             // lines: the first failure that is tried again, and others, and the last one
 	}{
-		"taken":              {func(int) (int, error) { return 204, nil }, []time.Duration{0}, false},
-		"once more":          {func(n int) (int, error) { return 503 - 303*(n/2), nil }, []time.Duration{0, second}, false},
-		"never":              {func(int) (int, error) { return 0, errors.New("https://s3cret") }, []time.Duration{0, second, 3 * second, 7 * second, 15 * second, 31 * second}, true},
-		"refused for good":   {func(int) (int, error) { return 404, nil }, []time.Duration{0}, true},
-		"a redirection":      {func(int) (int, error) { return 302, nil }, []time.Duration{0}, true},
-		"too many, for once": {func(n int) (int, error) { return 429 - 229*(n/2), nil }, []time.Duration{0, second}, false},
+		"taken":              {func(int) (int, error) { return 204, nil }, []time.Duration{0}, 0},
+		"once more":          {func(n int) (int, error) { return 503 - 303*(n/2), nil }, []time.Duration{0, second}, 1},
+		"never":              {func(int) (int, error) { return 0, errors.New("https://s3cret") }, []time.Duration{0, second, 3 * second, 7 * second, 15 * second, 31 * second}, 6},
+		"refused for good":   {func(int) (int, error) { return 404, nil }, []time.Duration{0}, 1},
+		"a redirection":      {func(int) (int, error) { return 302, nil }, []time.Duration{0}, 1},
+		"too many, for once": {func(n int) (int, error) { return 429 - 229*(n/2), nil }, []time.Duration{0, second}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var log testlog.Buffer
-				h, err := newWebhook(Webhook{URL: "https://hook.example", SecretEnv: "X"}, "key", "run", log.Logger())
+				h, err := newWebhook(Webhook{URL: "https://bob:s3cret@hook.example/s3cret", SecretEnv: "X"}, "key", "run", log.Logger())
 				require.NoError(t, err)
 				a := &answers{ids: map[string]bool{}, next: test.next}
 				h.client.Transport = a
 				began := time.Now()
-				h.opened("an offer")
+				h.opened(offerView{Request: "r-1"})
 				time.Sleep(time.Minute)
 				h.close()
 				var at []time.Duration
@@ -151,7 +151,8 @@ func TestTheWebhookTriesAgain(t *testing.T) {
 				}
 				assert.Equal(t, test.at, at)
 				assert.Len(t, a.ids, 1, "each try has the same id")
-				assert.Equal(t, test.logs, log.String() != "")
+				assert.Equal(t, test.logs, log.Count("offer=r-1 host=hook.example"))
+				assert.Equal(t, min(test.logs, 2), log.Count("level=WARN"), "the first and the last")
 				assert.NotContains(t, log.String(), "s3cret")
 			})
 		})
@@ -166,7 +167,7 @@ func TestTheWebhookHoldsNobodyUp(t *testing.T) {
 		require.NoError(t, err)
 		h.client.Transport = hanging{}
 		for range 3 * hookQueue {
-			h.opened("an offer")
+			h.opened(offerView{Request: "r-1"})
 		}
 		assert.Contains(t, log.String(), "slower than offers come")
 		h.close()
@@ -175,7 +176,7 @@ func TestTheWebhookHoldsNobodyUp(t *testing.T) {
 	assert.ErrorContains(t, err, "environment variable X is empty")
 	none, err := newWebhook(Webhook{}, "", "run", nil)
 	assert.NoError(t, err)
-	none.opened("nothing")
+	none.opened(offerView{})
 	none.close()
 }
 
