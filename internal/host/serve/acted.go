@@ -21,6 +21,7 @@ func (s *Server) acted(o dispatch.Origin, event audit.Event, of task.ID) {
 		r.By, r.Surface = id.Task, surfaceAgent
 	}
 	s.audit.Append(r)
+	s.log.Info("somebody acted on a task", "what", event, "task", of, "by", r.By, "surface", r.Surface)
 }
 
 // stopTask ends a task for somebody.

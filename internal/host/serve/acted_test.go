@@ -41,6 +41,14 @@ func TestTheAuditOfWhatPeopleDo(t *testing.T) {
 	p.ask("task.cancel", who, nil)
 	p.ask("task.stop", who, nil)
 	p.ask("task.stop", who, nil)
+	for _, line := range []string{
+		`level=INFO msg="the server runs" listen=127.0.0.1:`, `level=INFO msg="a task was made" task=` + string(made.ID), `level=INFO msg="the agent of a task runs" task=` + string(made.ID),
+		`msg="somebody acted on a task" what=stop task=` + string(made.ID) + ` by=desk surface=api`, `msg="the agent of a task has ended" task=` + string(made.ID),
+	} {
+		assert.Equal(t, 1, r.log.Count(line), line)
+	}
+	assert.NotContains(t, r.log.String(), "secret title")
+	assert.Zero(t, r.log.Count("the server ends"))
 	records := r.records()
 	answers := of(records, audit.Answer)
 	require.Len(t, answers, 1)
@@ -50,6 +58,9 @@ func TestTheAuditOfWhatPeopleDo(t *testing.T) {
 		require.Len(t, got, 1, event)
 		assert.Equal(t, [...]string{"desk", "api", string(made.ID)}, [...]string{got[0].By, got[0].Surface, got[0].Task}, event)
 	}
+	r.stop()
+	assert.Equal(t, 1, r.log.Count("the server ends"))
+	assert.Equal(t, 1, r.log.Count("no agent runs and no client is connected any more"))
 }
 
 // A parent's agent that stops a task is named by its task, a person that answers a

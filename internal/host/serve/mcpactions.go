@@ -43,6 +43,7 @@ func (s *Server) internalActions() []dispatch.Action {
 			t, err := s.tasks.Complete(ctx, actor(o), in.Summary)
 			if err == nil {
 				s.runner.completed(t.ID) // before the agent hears of it
+				s.log.Info("a task is completed", "task", t.ID)
 			}
 			return modelOf(t), err
 		}),

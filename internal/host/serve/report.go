@@ -98,6 +98,7 @@ func (w *worker) last(err error, stopped, busy bool) {
 	case stopped && busy && w.r.draining():
 		return
 	case stopped || err == nil:
+		w.r.s.log.Info("the agent of a task has ended", "task", w.task.ID, "instance", string(w.id))
 	case busy:
 		w.r.s.log.Warn("the agent of a task could not go on", "task", w.task.ID, "error", err)
 		w.r.remark(w.task.ID, "The agent could not go on: "+explain(err))

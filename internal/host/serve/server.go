@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/kandev/assent/dialects"
 	"github.com/kandev/assent/internal/host/audit"
@@ -153,6 +154,7 @@ func (s *Server) open(ctx context.Context, o *Options) (err error) {
 	}
 	s.gateway.Serve()
 	s.warnOfAgents(o.Dialects)
+	s.log.Info("the server runs", "listen", s.address.String(), "data", o.Config.Data, "agents", len(o.Config.Agents), "version", s.version, "run", s.run)
 	return nil
 }
 
@@ -240,6 +242,8 @@ func (s *Server) Drain(ctx context.Context) error {
 }
 
 func (s *Server) drain(ctx context.Context) error {
+	began := time.Now()
+	s.log.Info("the server ends: agents are stopped, and clients are told")
 	var errs []error
 	if s.control != nil {
 		s.control.close()
@@ -254,5 +258,6 @@ func (s *Server) drain(ctx context.Context) error {
 	}
 	s.background.Wait()
 	s.hook.close()
+	s.log.Info("no agent runs and no client is connected any more", "took", time.Since(began))
 	return errors.Join(errs...)
 }

@@ -210,5 +210,9 @@ func (s *Server) create(ctx context.Context, o dispatch.Origin, spec task.Spec) 
 	if spec.Prompt != "" && s.runner.draining() {
 		return task.Task{}, errDraining
 	}
-	return s.tasks.Create(ctx, actor(o), spec)
+	made, err := s.tasks.Create(ctx, actor(o), spec)
+	if err == nil {
+		s.log.Info("a task was made", "task", made.ID, "parent", made.Parent, "agent", name)
+	}
+	return made, err
 }

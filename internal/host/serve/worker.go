@@ -105,6 +105,7 @@ func (w *worker) start() error {
 		return err
 	}
 	w.instance = instance
+	w.r.s.log.Info("the agent of a task runs", "task", w.task.ID, "agent", w.task.Agent, "instance", string(w.id))
 	w.change(func(v *instanceView) { v.AgentName = display.Line(instance.AgentName(), maxShownLine) })
 	session, err := w.openSession(w.ctx)
 	if err != nil {
