@@ -15,9 +15,10 @@ import (
 
 // both lets the goroutine that hears the agent hear the client as well, while there is
 // nothing but answers to take: then an answer has to wake nobody who sleeps, which
-// takes longer than all else that is done with it. It is a matter of speed alone: at
-// any doubt the client is given back to its own goroutine, and whatever may have to
-// wait for one side is done while the other one is heard elsewhere:
+// takes longer than all else that is done with it. It is a matter of speed alone, of
+// the answers: whatever else comes first takes the way back. At any doubt the client
+// is given back to its own goroutine, and whatever may have to wait for one side is
+// done while the other one is heard elsewhere:
 //
 //   - a line to the client is written only if the pipe to it is empty and has room,
 //     or after the client was given back;
@@ -48,7 +49,7 @@ func newBoth(r *relay, lines *acp.Reader, o Options, agent *os.File) *both {
 		return nil
 	}
 	conn, err := agent.SyscallConn()
-	if err != nil {
+	if err != nil || shared(o.ToClient, o.AgentStderr) {
 		return nil
 	}
 	fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC)
@@ -78,6 +79,18 @@ func pipe(f any) (syscall.RawConn, bool) {
 	}
 	conn, err := file.SyscallConn()
 	return conn, err == nil
+}
+
+// shared says whether the agent's stderr is in the way to the client, as after 2>&1:
+// then nobody can say what has room there.
+func shared(toClient any, stderr *os.File) bool {
+	file, ok := toClient.(*os.File)
+	if !ok || stderr == nil {
+		return false
+	}
+	one, err := file.Stat()
+	other, failed := stderr.Stat()
+	return err != nil || failed != nil || os.SameFile(one, other)
 }
 
 // lend lets the agent's goroutine hear the client, if it has nothing else to do, until
@@ -139,8 +152,9 @@ func (b *both) hears() bool {
 	return b.here
 }
 
-// room says whether the client's pipe takes so many bytes at once. Nobody else writes
-// to it; one that is empty takes what its size says.
+// room says whether the client's pipe takes so many bytes at once: one that is empty
+// takes what its size says, unless somebody else writes to it just then, who can only
+// be a stranger that shares our stdout.
 func (b *both) room(size int) (takes bool) {
 	_ = b.toClient.Control(func(fd uintptr) {
 		unread, err := unix.IoctlGetInt(int(fd), unix.TIOCINQ)
@@ -208,7 +222,7 @@ func drainPoke(fd uintptr) (done bool) {
 }
 
 // poll waits until one of the files has something to be read, or its end. None of them
-// is closed meanwhile, whoever tries.
+// is closed meanwhile: whoever tries waits, too.
 func poll(conns []syscall.RawConn, fds []unix.PollFd, n int) (err error) {
 	if n == len(conns) {
 		_, err = unix.Poll(fds, -1)
@@ -225,14 +239,18 @@ func poll(conns []syscall.RawConn, fds []unix.PollFd, n int) (err error) {
 // goroutine: what the agent does not take of it is held in memory.
 const maxTaken = 64 << 10
 
-// take takes the answers that the client has given. False says that there is something
-// else that its own goroutine has to take.
+// take takes the answers that the client has given. False says that its own goroutine
+// has to go on: there is something else, or the agent does not read.
 func (b *both) take() bool {
+	longest := maxTaken
+	if limit := b.relay.maxLine; limit > 0 {
+		longest = min(longest, limit)
+	}
 	b.lines.Fill()
 	for !b.lines.Empty() {
 		line := b.lines.Ahead()
 		f, err := acp.Peek(line)
-		if err != nil || f.Kind != acp.KindResponse || len(line) > maxTaken || b.relay.agent.queued() > 0 {
+		if err != nil || f.Kind != acp.KindResponse || len(line) > longest || b.relay.agent.queued() > 0 {
 			return false
 		}
 		if line, err = b.lines.ReadWhole(); err != nil {

@@ -25,12 +25,13 @@ type pair struct {
 	t                   *testing.T
 	relay               *relay
 	client, agent       *os.File // what they write to
+	stderr              *side
 	toClient, toAgent   *bufio.Reader
 	clientGone, stopped chan struct{}
 }
 
-func newPair(t *testing.T) *pair {
-	p := &pair{t: t, clientGone: make(chan struct{}), stopped: make(chan struct{})}
+func newPair(t *testing.T, change ...func(*Options)) *pair {
+	p := &pair{t: t, stderr: newSide(), clientGone: make(chan struct{}), stopped: make(chan struct{})}
 	clientIn, client, err := os.Pipe()
 	require.NoError(t, err)
 	toClient, clientOut, err := os.Pipe()
@@ -40,8 +41,11 @@ func newPair(t *testing.T) *pair {
 	p.client, p.agent = client, agent
 	p.toClient, p.toAgent = bufio.NewReader(toClient), bufio.NewReader(toAgent)
 
-	o := Options{Client: clientIn, ToClient: clientOut, Stderr: newSide(), Agent: "claude-acp"}
+	o := Options{Client: clientIn, ToClient: clientOut, Stderr: p.stderr, Agent: "claude-acp"}
 	o.Pipelines, o.Dialects = hostPipelines(t)
+	for _, c := range change {
+		c(&o)
+	}
 	r, err := newRelay(t.Context(), o)
 	require.NoError(t, err)
 	p.relay = r
@@ -52,7 +56,7 @@ func newPair(t *testing.T) *pair {
 		}
 		return n
 	})
-	lines := acp.NewReader(clientIn, 0)
+	lines := acp.NewReader(clientIn, o.MaxLine)
 	r.both = newBoth(r, lines, o, agentIn)
 	require.NotNil(t, r.both)
 	var running sync.WaitGroup
@@ -92,11 +96,11 @@ func (p *pair) read(from *bufio.Reader, want string) {
 	require.Equal(p.t, want, string(got))
 }
 
-// lent lets the client be lent: after a line of it, the agent says nothing.
+// lent lets the client be lent: after an answer of it, the agent says nothing.
 func (p *pair) lent() {
 	p.t.Helper()
 	for !p.relay.both.hears() {
-		const line = `{"jsonrpc":"2.0","method":"_ping"}` + "\n"
+		const line = `{"jsonrpc":"2.0","id":"nobody's","result":{}}` + "\n"
 		p.write(p.client, line)
 		p.read(p.toAgent, line)
 		for began := time.Now(); !p.relay.both.hears() && time.Since(began) < 10*time.Millisecond; runtime.Gosched() {
@@ -128,6 +132,16 @@ func TestBothAreHeard(t *testing.T) {
 		p.write(p.client, piece)
 	}
 	p.read(p.toAgent, prompt)
+	assert.False(t, p.relay.both.hears(), "what comes behind a request is seldom an answer")
+}
+
+// A line beyond the cap is told of, wherever it is heard.
+func TestALongAnswerIsToldOf(t *testing.T) {
+	p := newPair(t, func(o *Options) { o.MaxLine = 1000 })
+	p.lent()
+	p.write(p.client, `{"jsonrpc":"2.0","id":1,"result":{"x":"`+strings.Repeat("x", 1000)+"\"}}\n{}\n")
+	p.read(p.toAgent, "{}\n")
+	assert.Contains(t, p.stderr.read(), "longer than 1000 bytes")
 }
 
 // A client that does not read keeps nobody from hearing it.
@@ -215,8 +229,9 @@ func TestNotBoth(t *testing.T) {
 	for _, f := range []*os.File{in, out, file, agent, other} {
 		t.Cleanup(func() { _ = f.Close() })
 	}
-	both := newBoth(nil, nil, Options{Client: in, ToClient: out}, agent)
+	both := newBoth(nil, nil, Options{Client: in, ToClient: out, AgentStderr: file}, agent)
 	require.NotNil(t, both)
+	assert.Nil(t, newBoth(nil, nil, Options{Client: in, ToClient: out, AgentStderr: out}, agent), "what else is written there cannot be known")
 	both.leave()
 	both.leave()
 	assert.Nil(t, newBoth(nil, nil, Options{Client: file, ToClient: out}, agent))

@@ -11,10 +11,12 @@ import (
 // fromClient relays the client's lines until it ends its side.
 func (r *relay) fromClient(lines *acp.Reader) {
 	var long *acp.LineTooLongError
+	answered := false // where one answer was, the next line may be another one
 	for {
-		if lines.Empty() {
+		if answered && lines.Empty() {
 			r.both.lend()
 		}
+		answered = false
 		line, err := lines.ReadWhole()
 		switch {
 		case errors.As(err, &long):
@@ -22,13 +24,13 @@ func (r *relay) fromClient(lines *acp.Reader) {
 		case err != nil && !errors.Is(err, acp.ErrCutLine):
 			return
 		default:
-			r.takeClient(line)
+			answered = r.takeClient(line)
 		}
 	}
 }
 
-// takeClient handles one line of the client.
-func (r *relay) takeClient(line []byte) {
+// takeClient handles one line of the client. It says whether that was an answer.
+func (r *relay) takeClient(line []byte) (answer bool) {
 	f, err := acp.Peek(line)
 	switch {
 	case errors.Is(err, acp.ErrBatch):
@@ -43,9 +45,11 @@ func (r *relay) takeClient(line []byte) {
 		r.pass(line)
 	case f.Kind == acp.KindResponse:
 		r.answer(f, line, func(line []byte) { r.agent.relay(line) })
+		return true
 	default:
 		r.request(f, line)
 	}
+	return false
 }
 
 // pass relays a line as it is.

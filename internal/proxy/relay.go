@@ -15,7 +15,7 @@ import (
 )
 
 // relay is the connection between one client and one agent. One goroutine reads
-// the agent, another one the client.
+// the agent, another one the client, or the first one takes its answers: see [both].
 type relay struct {
 	gate     *gate
 	client   *sink

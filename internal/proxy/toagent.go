@@ -9,12 +9,13 @@ import (
 )
 
 // maxQueued bounds the lines of our own that wait for the agent to read. Then the
-// agent is not read either, until it does.
+// agent is not read either, until it does. An answer of the client may wait with them.
 const maxQueued = 8192
 
 // toAgent writes lines to the agent: those of the client by the goroutine that
-// reads the client, and our own, which are queued by the goroutine that reads the
-// agent. That one must not wait for the agent to read: both would wait for ever.
+// reads the client, and our own, and answers of the client, by the one that reads the
+// agent. That one must not wait for the agent to read, for both would wait for ever:
+// what the agent does not take at once is queued.
 // What is queued is written before any line of the client that comes later.
 type toAgent struct {
 	writing sync.Mutex // one writer at a time

@@ -32,7 +32,7 @@ const (
 )
 
 // Reader reads lines of any length up to a cap. Memory stays bounded by the cap; while
-// a line grows into more memory it is there twice. It is for one goroutine.
+// a line grows into more memory it is there twice. It is for one goroutine at a time.
 type Reader struct {
 	r        io.Reader
 	limit    int
