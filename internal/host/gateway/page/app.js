@@ -2,6 +2,7 @@
 // Everything from an agent is shown as text: see dom.js.
 import { byId, show } from "./dom.js";
 import { Connection } from "./connection.js";
+import { beginFolding } from "./fold.js";
 import { begin, look } from "./guard.js";
 import { Journal } from "./journal.js";
 import { Notifier } from "./notify.js";
@@ -9,6 +10,7 @@ import { Offers } from "./offers.js";
 import { Questions } from "./questions.js";
 import { StartForm, Tasks } from "./tasks.js";
 import { say } from "./say.js";
+import { sentence } from "./words.js";
 
 const place = "assent-token"; // in the storage of the tab
 const away = 30000; // ms in the background after which the state is asked for anew
@@ -17,12 +19,14 @@ let connection;
 let person = { name: "", scopes: [] };
 let server; // the run that the page knows
 let hiddenSince = 0;
+let wanted; // the task that the address names, until it is shown
 
 const hooks = {
   ask: (action, payload) => connection.ask(action, payload),
   mayAnswer: () => person.scopes.includes("answer"),
   mayOperate: () => person.scopes.includes("operate"),
   taskName: (id) => tasks.name(id),
+  taskAgent: (id) => tasks.agent(id),
   child: (task) => start.under(task),
   counted: () => count(),
 };
@@ -41,7 +45,7 @@ const events = {
   "task.text": (payload) => tasks.text(payload),
   "instance.changed": ({ instance }) => tasks.instanceChanged(instance),
   "offer.opened": ({ offer }) => { offers.opened(offer); notifier.tell(waiting()); },
-  "offer.closed": (payload) => offers.closed(payload),
+  "offer.closed": (payload) => { offers.closed(payload); journal.closed(payload); },
   "question.opened": ({ question }) => { questions.opened(question); notifier.tell(waiting()); },
   "question.closed": (payload) => questions.closed(payload),
   decision: ({ decision }) => journal.decided(decision),
@@ -54,7 +58,6 @@ function connect(token) {
   connection?.end();
   show(byId("door"), false);
   show(byId("desk"), true);
-  show(byId("forget"), true);
   connected("Connecting …", false);
   connection = new Connection(token, { ready, state: take, lost, refused, event: (name, payload) => events[name]?.(payload) });
 }
@@ -67,7 +70,6 @@ function ready(welcome, state) {
     offers.redraw();
     tasks.redraw();
   }
-  show(byId("start"), hooks.mayOperate());
   show(byId("may-not-answer"), !hooks.mayAnswer());
   connected(`Connected as ${person.name}`, true);
   say("Connected");
@@ -77,10 +79,17 @@ function ready(welcome, state) {
 function take(state) {
   const restarted = server !== undefined && server !== state.server;
   server = state.server;
-  tasks.reset(state.tasks ?? [], state.instances ?? []);
+  tasks.reset(state);
+  start.reset(state);
   offers.reset(state.offers ?? [], restarted);
   questions.reset(state.questions ?? []);
   journal.reset(state);
+  visit();
+}
+
+// visit shows the task that the address names.
+function visit() {
+  if (wanted && tasks.open(wanted)) wanted = undefined;
 }
 
 function lost(delay, why) {
@@ -93,10 +102,9 @@ function refused(message) {
   sessionStorage.removeItem(place);
   show(byId("desk"), false);
   show(byId("door"), true);
-  show(byId("forget"), false);
   connected("Not connected", false);
   show(byId("now"), false);
-  byId("token-problem").textContent = message ? `${message}.` : "";
+  byId("token-problem").textContent = message ? sentence(message) : "";
   byId("token").focus();
 }
 
@@ -115,11 +123,14 @@ function count() {
   document.title = waiting() > 0 ? `(${waiting()}) assent` : "assent";
 }
 
-// fromAddress takes the token out of the address, where nobody should see it.
+// fromAddress reads it. It takes the token out of it, where nobody should see it.
 function fromAddress() {
-  const token = new URLSearchParams(location.hash.slice(1)).get("token");
+  const parts = new URLSearchParams(location.hash.slice(1));
+  const token = parts.get("token");
+  wanted = parts.get("task") ?? wanted;
   if (token === null) return;
-  history.replaceState(null, "", location.pathname + location.search);
+  const rest = wanted ? `#task=${encodeURIComponent(wanted)}` : "";
+  history.replaceState(null, "", location.pathname + location.search + rest);
   if (token) sessionStorage.setItem(place, token);
 }
 
@@ -153,7 +164,12 @@ byId("skip").addEventListener("click", (event) => {
   offers.focusFirst();
 });
 addEventListener("hashchange", () => {
-  if (location.hash.startsWith("#token=")) open();
+  if (new URLSearchParams(location.hash.slice(1)).has("token")) {
+    open();
+    return;
+  }
+  fromAddress();
+  visit();
 });
 addEventListener("resize", look);
 document.addEventListener("visibilitychange", () => {
@@ -161,4 +177,5 @@ document.addEventListener("visibilitychange", () => {
   else if (performance.now() - hiddenSince > away) connection?.again();
 });
 begin(document.body, byId("offers"), byId("questions"));
+beginFolding(byId("cards"));
 open();

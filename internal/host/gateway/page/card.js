@@ -2,14 +2,15 @@
 // size while it is answered.
 import { el, said, show } from "./dom.js";
 import { detail } from "./detail.js";
+import { fold } from "./fold.js";
 import { lets, look, touch } from "./guard.js";
 import { say } from "./say.js";
-import { ago, callWord, kindWords, overWord, reasonWord, sorted } from "./words.js";
+import { ago, callWord, deed, kindWords, overWord, reasonWord, sentence, sorted } from "./words.js";
 
 let made = 0;
 
 export class Card {
-  // Hooks: ask(action, payload), mayAnswer(), taskName(id), ended(record, over), dismiss(record).
+  // Hooks: ask(action, payload), mayAnswer(), taskName(id), taskAgent(id), ended(record, over), dismiss(record).
   constructor(record, hooks) {
     this.record = record;
     this.hooks = hooks;
@@ -18,11 +19,12 @@ export class Card {
     this.since = el("time", { datetime: record.offer.opened });
     this.shown = el("div", { class: "detail" });
     this.toggle = el("button", { class: "quiet", "aria-expanded": "false", click: () => this.switchDetail() }, "Arguments and changes ", el("kbd", {}, "d"));
+    this.brief = el("p", { class: "brief" }, deed(record.offer.action) && said(deed(record.offer.action)));
     this.answers = el("div", { class: "answers guarded moved" });
     this.problem = el("p", { class: "problem" });
     this.node = el("article", { class: "card", tabindex: "0", "aria-labelledby": title, "aria-describedby": `${title}-facts` },
       el("header", {}, el("h3", { id: title }, ...this.heading()), this.since),
-      this.facts(`${title}-facts`), this.why(), this.toggle, this.shown, this.answers, this.problem);
+      this.brief, this.facts(`${title}-facts`), this.why(), this.toggle, this.shown, this.answers, this.problem);
     this.tick();
     this.update();
   }
@@ -46,7 +48,7 @@ export class Card {
     words("In its words", action.title);
     words("It says", action.description);
     add("Task", this.taskName(task));
-    add("Agent", agent);
+    add("Agent", this.hooks.taskAgent(task) || agent);
     return list;
   }
 
@@ -73,7 +75,8 @@ export class Card {
     const focused = this.node.contains(document.activeElement);
     this.node.classList.toggle("over", Boolean(over));
     this.node.classList.toggle("sending", Boolean(sending));
-    if (over) this.freeze();
+    if (over && this.record.folded) fold(this.node);
+    else if (over) this.freeze();
     const may = this.hooks.mayAnswer();
     show(this.toggle, !over && may);
     if (over) {
@@ -82,7 +85,7 @@ export class Card {
       this.answers.replaceChildren(el("p", { class: "ending" }, overWord(over)),
         el("button", { class: "quiet dismiss", click: (event) => this.dismiss(event) }, "Dismiss ", el("kbd", {}, "x")));
     } else {
-      this.answers.replaceChildren(...(may ? this.buttons() : []));
+      this.answers.replaceChildren(...(may ? this.buttons() : [el("p", { class: "meta" }, "Your token has not the scope answer: somebody else has to.")]));
     }
     if (focused && !this.node.contains(document.activeElement)) this.node.focus({ preventScroll: true });
     touch(this.answers); // a second click must not meet another button
@@ -143,7 +146,7 @@ export class Card {
       this.hooks.ended(this.record, { outcome: over, other: true });
       return;
     }
-    this.problem.textContent = `${failure.message}.`;
+    this.problem.textContent = sentence(failure.message);
     say(failure.message);
   }
 

@@ -2,7 +2,7 @@
 // decided. It is asked for anew each time, and forgotten when it is hidden.
 import { el } from "./dom.js";
 import { diff } from "./diff.js";
-import { reasonWord } from "./words.js";
+import { reasonWord, stageWord, verdictWord } from "./words.js";
 
 // detail makes the parts of an answer to permission.detail.
 export function detail(answer, offer) {
@@ -22,5 +22,5 @@ export function detail(answer, offer) {
 
 function trace(stages) {
   return el("ol", { class: "trace" }, ...stages.map((step) =>
-    el("li", {}, `${step.stage}: ${step.verdict}, ${reasonWord(step.reason)} `, el("code", {}, step.reason))));
+    el("li", {}, el("b", {}, stageWord(step.stage)), ` ${verdictWord(step.verdict)}: ${reasonWord(step.reason)} `, el("code", {}, step.reason))));
 }

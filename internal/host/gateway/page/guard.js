@@ -2,7 +2,7 @@
 // finger. Whatever has the class "guarded" is inert for half a second after it
 // appeared, after its place on the page changed, after the page scrolled of itself,
 // and after the page was hidden.
-import { say } from "./say.js";
+import { warn } from "./say.js";
 
 const rest = 500; // ms
 const places = new Map(); // element -> { x, y, since }
@@ -94,6 +94,6 @@ export function lets(node, event) {
   const clicked = event.type === "click" && event.detail > 0;
   const at = clicked ? pressed : performance.now();
   if (place && at - place.since >= rest) return true;
-  say("Something has just moved. Look again before you answer");
+  warn("Something has just moved, so nothing was done. Look again before you answer");
   return false;
 }

@@ -1,7 +1,7 @@
-// What was decided without a person, newest first.
+// What was decided, by itself and by people, newest first.
 import { byId, el, said, show } from "./dom.js";
 import { say } from "./say.js";
-import { callWord, kindWords, reasonWord } from "./words.js";
+import { callWord, deed, kindWords, overWord, reasonWord } from "./words.js";
 
 const most = 200; // lines
 
@@ -12,11 +12,12 @@ export class Journal {
   }
 
   // reset takes in the whole state: lists whose oldest is first.
-  reset({ decisions = [], nets = [], unasked = [] }) {
+  reset({ decisions = [], nets = [], unasked = [], closed = [] }) {
     this.root.replaceChildren();
     const lines = [
       ...decisions.map((decision) => [decision.time, () => this.decided(decision)]),
       ...nets.map((net) => [net.time, () => this.fired(net)]),
+      ...closed.map((end) => [end.time, () => this.closed(end)]),
       ...unasked.map((call) => [call.time, () => this.unasked(call)]),
     ];
     lines.sort(([a], [b]) => Date.parse(a) - Date.parse(b));
@@ -29,7 +30,14 @@ export class Journal {
     const { verdict, kind, reason, tool, server, time } = decision;
     const what = verdict === "select" ? kindWords(kind).word : "Cancelled";
     const call = tool ? callWord({ tool, server }) : "";
-    this.add(time, decision.task, "", el("b", {}, what), call && `: ${call}`, el("br"), `${reasonWord(reason)} `, el("code", {}, reason));
+    this.add(time, decision.task, "", el("b", {}, `${what}, by itself`), call && `: ${call}`, el("br"), `${reasonWord(reason)} `, el("code", {}, reason));
+  }
+
+  // closed notes how an offer ended.
+  closed(end) {
+    const { action = {} } = end;
+    const words = deed(action);
+    this.add(end.time, end.task, "", el("b", {}, overWord(end)), el("br"), callWord(action) ?? said(action.type), words && " ", words && said(words));
   }
 
   // net tells that a net took automatic approval away.

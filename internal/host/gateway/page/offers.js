@@ -1,8 +1,9 @@
 // The list of offers, oldest first. Cards stay where they are until a person dismisses
-// them. Only those near the window exist: the list is made of groups, and a group out
+// them; those that are over become a line. Only those near the window exist: the list is made of groups, and a group out
 // of sight is an empty box of the same height.
 import { byId, show } from "./dom.js";
 import { Card } from "./card.js";
+import { fold, mayFold } from "./fold.js";
 import { follow, soon } from "./guard.js";
 import { say, sayNew } from "./say.js";
 import { callWord, overWord } from "./words.js";
@@ -15,7 +16,7 @@ const margin = "1200px 0px";
 export class Offers {
   constructor(hooks) {
     this.hooks = { ...hooks, ended: (record, over) => this.end(record, over), dismiss: (record) => this.dismiss(record) };
-    this.records = new Map(); // key -> { key, offer, over, sending, card, group }
+    this.records = new Map(); // key -> { key, offer, over, folded, sending, card, group }
     this.groups = [];
     this.open = 0;
     this.later = []; // [key, offer] of those whose turn comes after the first paint
@@ -69,7 +70,7 @@ export class Offers {
   }
 
   add(name, offer) {
-    const record = { key: name, offer, over: undefined, sending: false, card: undefined, group: undefined };
+    const record = { key: name, offer, over: undefined, folded: false, sending: false, card: undefined, group: undefined };
     let group = this.groups.at(-1);
     if (!group || group.members.length >= group.size) group = this.newGroup();
     record.group = group;
@@ -98,6 +99,7 @@ export class Offers {
   }
 
   place(record) {
+    record.folded ||= Boolean(record.over); // where it was, is a new place anyway
     record.card = new Card(record, this.hooks);
     record.group.node.append(record.card.node);
   }
@@ -227,8 +229,18 @@ export class Offers {
 
   tick() {
     for (const group of this.groups) {
-      if (group.filled) for (const record of group.members) if (!record.over) record.card.tick();
+      if (!group.filled) continue;
+      for (const record of group.members) {
+        if (!record.over) record.card.tick();
+        else if (!record.folded && mayFold(record.over.at)) this.fold(record);
+      }
     }
+  }
+
+  fold(record) {
+    record.folded = true;
+    fold(record.card.node);
+    soon();
   }
 }
 

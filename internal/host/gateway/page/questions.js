@@ -1,15 +1,17 @@
 // Questions of agents. People alone answer them, once.
 import { byId, el, said, show } from "./dom.js";
+import { fold, mayFold } from "./fold.js";
 import { lets, soon, touch } from "./guard.js";
 import { say } from "./say.js";
-import { by } from "./words.js";
+import { by, sentence } from "./words.js";
 
 export class Questions {
   constructor(hooks) {
     this.hooks = hooks;
-    this.records = new Map(); // id -> { question, node, over }
+    this.records = new Map(); // id -> { question, node, over, folded }; over is since when, in ms
     this.root = byId("questions");
     this.open = 0;
+    setInterval(() => this.tick(), 1000);
   }
 
   reset(questions) {
@@ -41,7 +43,7 @@ export class Questions {
     this.open++;
     const title = `question-${this.records.size}-${question.id}`;
     const name = this.hooks.taskName(question.task);
-    record.answers = el("div", { class: "answers guarded moved" }, ...(this.hooks.mayAnswer() ? this.ways(record) : []));
+    record.answers = el("div", { class: "answers guarded moved" }, ...this.ways(record));
     record.node = el("article", { class: "card question", tabindex: "0", "aria-labelledby": title },
       el("h3", { id: title }, name ? said(name) : question.task, " asks"),
       said(question.text, "pre"), record.answers, record.problem);
@@ -51,6 +53,7 @@ export class Questions {
 
   // ways are the offered answers and one in own words.
   ways(record) {
+    if (!this.hooks.mayAnswer()) return [el("p", { class: "meta" }, "Your token has not the scope answer: somebody else has to.")];
     const text = el("textarea", { rows: "2", "aria-label": "Answer in your own words" });
     const own = el("form", { submit: (event) => this.submit(event, record, text) }, text, el("button", {}, "Answer"));
     const options = (record.question.options || []).map((option) =>
@@ -68,24 +71,28 @@ export class Questions {
     record.sending = true;
     try {
       await this.hooks.ask("question.answer", { question: record.question.id, answer });
-      this.end(record, "Answered, by you");
+      this.end(record, "Answered, by you: ", answer);
     } catch (failure) {
       const over = ["not_found", "stale", "conflict"].includes(failure.code);
       if (over) this.end(record, "Answered or over already");
-      else record.problem.textContent = `${failure.message}.`;
+      else record.problem.textContent = sentence(failure.message);
     } finally {
       record.sending = false;
     }
   }
 
-  end(record, words) {
-    if (record.over) return;
-    record.over = true;
+  // end says how it ended, with the answer where that is known.
+  end(record, words, answer) {
+    if (record.over) {
+      if (answer) record.answers.querySelector(".ending").replaceChildren(words, said(answer));
+      return;
+    }
+    record.over = Date.now();
     this.open--;
     const focused = record.node.contains(document.activeElement);
     record.node.style.minHeight = `${record.node.offsetHeight}px`;
     record.node.classList.add("over");
-    record.answers.replaceChildren(el("p", { class: "ending" }, words),
+    record.answers.replaceChildren(el("p", { class: "ending" }, words, answer && said(answer)),
       el("button", { class: "quiet dismiss", click: (event) => this.dismiss(event, record) }, "Dismiss"));
     touch(record.answers);
     if (focused) record.node.focus({ preventScroll: true });
@@ -101,7 +108,18 @@ export class Questions {
     soon();
   }
 
+  tick() {
+    for (const record of this.records.values()) {
+      if (!record.over || record.folded || !mayFold(record.over)) continue;
+      record.folded = true;
+      fold(record.node);
+      soon();
+    }
+  }
+
   update() {
+    byId("to-questions").textContent = this.open === 1 ? "1 question" : `${this.open} questions`;
+    show(byId("to-questions"), this.open > 0);
     byId("questions-count").textContent = this.open > 0 ? `(${this.open})` : "";
     show(byId("questions-section"), this.records.size > 0);
     this.hooks.counted();

@@ -1,9 +1,11 @@
 // Tells a screen reader what happens, a few words at a time.
-import { byId } from "./dom.js";
+import { byId, show } from "./dom.js";
 
 const pause = 1000; // ms in which announcements are gathered
 let waiting = [];
 let timer = 0;
+const seen = 5000; // ms for which a warning is shown
+let hiding = 0;
 
 // say announces words of ours.
 export function say(text) {
@@ -15,6 +17,16 @@ export function say(text) {
 export function sayNew(what) {
   waiting.push({ what });
   if (timer === 0) timer = setTimeout(tell, pause);
+}
+
+// warn announces it to those who look, too, over the page: nothing moves.
+export function warn(text) {
+  say(text);
+  const notice = byId("notice");
+  notice.textContent = `${text}.`;
+  show(notice, true);
+  clearTimeout(hiding);
+  hiding = setTimeout(() => show(notice, false), seen);
 }
 
 function tell() {

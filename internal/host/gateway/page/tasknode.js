@@ -1,40 +1,51 @@
-// One task in the tree: its state, its agents, what they say, and what a person may
-// do with it.
+// One task in the tree: its state, its agents, what is said, and what a person may do
+// with it.
 import { el, said, show } from "./dom.js";
-import { lets } from "./guard.js";
+import { lets, soon, touch } from "./guard.js";
 import { say } from "./say.js";
-import { lifeWord, stateWord } from "./words.js";
+import { Spoken } from "./spoken.js";
+import { lifeWord, sentence, stateWord } from "./words.js";
 
-const most = 16384; // characters of one piece of what an agent said
-const pieces = 50; // of the agent and the host in turn
 const over = ["stopped", "completed", "failed"];
 
+// ended says whether a task is over.
+export function ended(task) {
+  return over.includes(task.state);
+}
+
 export class TaskNode {
+  // Hooks: ask(action, payload), mayOperate(), child(task), below(id).
   constructor(hooks) {
     this.hooks = hooks;
     this.title = el("span", { class: "title" });
     this.state = el("span", { class: "state" });
     this.meta = el("p", { class: "meta" });
+    this.process = el("p", { class: "meta" });
+    this.ident = el("p", { class: "meta ident" });
     this.note = el("p", { class: "note", hidden: true }); // of the host
-    this.instances = el("ul", { class: "instances" });
+    this.troubles = el("ul", { class: "troubles" });
     this.alive = false; // an agent of it has not ended, whatever its own state
-    this.spoken = []; // { text, from }
-    this.words = el("pre", { tabindex: "0", "aria-label": "What the agent says", hidden: true });
+    this.spoken = new Spoken();
     this.problem = el("p", { class: "problem" });
     this.children = el("ul");
-    this.details = el("details", { toggle: () => this.draw() }, el("summary", {}, this.title, " ", this.state),
-      this.meta, this.words, this.makeControls(), this.problem);
-    this.root = el("li", {}, this.details, this.note, this.instances, this.children);
+    this.summary = el("summary", {}, this.title, " ", this.state);
+    this.details = el("details", { toggle: () => this.spoken.draw(this.details.open) }, this.summary,
+      this.meta, this.process, this.ident, this.spoken.root, this.makeControls(), this.problem);
+    this.root = el("li", {}, this.details, this.note, this.troubles, this.children);
   }
 
   makeControls() {
-    const act = (name, words, said) => el("button", { type: "button", click: (event) => this.act(event, name, said) }, words);
+    const button = (words, click, style) => el("button", { type: "button", class: style, click }, words);
     this.text = el("textarea", { rows: "2", "aria-label": "Prompt" });
     this.prompt = el("form", { submit: (event) => this.send(event) }, this.text, el("button", {}, "Send the prompt"));
-    this.cancel = act("task.cancel", "Cancel the turn", "The turn is cancelled");
-    this.stop = act("task.stop", "Stop", "Stopped");
-    this.child = el("button", { type: "button", click: () => this.hooks.child(this.task) }, "Start a child");
-    this.controls = el("div", { class: "controls guarded moved" }, this.prompt, this.cancel, this.stop, this.child);
+    this.cancel = button("Cancel the turn", (event) => this.act(event, "task.cancel", "The turn is cancelled"));
+    this.child = button("Start a child", () => this.hooks.child(this.task));
+    this.stop = button("Stop …", (event) => this.doubt(event), "danger");
+    this.question = el("p", {});
+    this.no = button("No, let it go on", () => this.sure(false));
+    this.yes = button("Yes, stop it for good", (event) => this.end(event), "danger");
+    this.certain = el("div", { class: "certain", role: "group", "aria-label": "Stop the task?", hidden: true }, this.question, this.no, this.yes);
+    this.controls = el("div", { class: "controls guarded moved" }, this.prompt, this.cancel, this.child, this.stop, this.certain);
     return this.controls;
   }
 
@@ -46,7 +57,9 @@ export class TaskNode {
     this.state.className = `state is-${/^[a-z]+$/.test(task.state) ? task.state : "unknown"}`;
     const facts = [task.agent && `Agent ${task.agent}`, task.directory && `in ${task.directory}`].filter(Boolean);
     this.meta.replaceChildren(facts.join(", "));
+    if (task.state === "created") this.meta.append(el("br"), "Nobody has told its agent anything yet: send it a prompt.");
     if (task.summary) this.meta.append(el("br"), said(task.summary));
+    this.ident.replaceChildren("Id ", el("code", {}, task.id), " ", el("a", { href: `#task=${encodeURIComponent(task.id)}` }, "Link to this task"));
     this.note.textContent = task.note ?? "";
     show(this.note, Boolean(task.note));
     show(this.controls, this.hooks.mayOperate());
@@ -55,41 +68,69 @@ export class TaskNode {
 
   // offer shows what may be done now. An agent is stopped that outlives its task, too.
   offer() {
-    const ended = over.includes(this.task.state);
-    const outlived = ended && this.alive;
-    show(this.prompt, !ended);
+    const gone = ended(this.task);
+    const outlived = gone && this.alive;
+    show(this.prompt, !gone);
     show(this.cancel, outlived || this.task.state === "running" || this.task.state === "waiting");
-    show(this.stop, outlived || !ended);
-    show(this.child, !ended);
+    show(this.child, !gone);
+    if (gone && !outlived) show(this.certain, false);
+    show(this.stop, (outlived || !gone) && this.certain.hidden);
   }
 
-  // show lists the instances of the task.
+  // show tells of the instances of the task; of trouble with them without being asked.
   show(instances) {
-    this.instances.replaceChildren(...instances.map((instance) => {
-      const line = el("li", {}, `${instance.agent_name || instance.agent}: ${lifeWord(instance.state)}`);
-      if (instance.automatic === false) line.append(el("br"), el("b", {}, "no automatic approval: everything is asked"));
-      if (instance.error) line.append(el("br"), said(instance.error));
-      return line;
-    }));
+    this.process.replaceChildren(...instances.flatMap((instance) =>
+      [`Its process ${lifeWord(instance.state)}`, instance.agent_name ? " and calls itself " : "", instance.agent_name ? said(instance.agent_name) : "", ". "]));
+    const troubles = [];
+    for (const instance of instances) {
+      if (instance.automatic === false) troubles.push(el("li", {}, "No automatic approval: everything is asked"));
+      if (instance.error) troubles.push(el("li", {}, "Its process has ended: ", said(instance.error)));
+    }
+    this.troubles.replaceChildren(...troubles);
     this.alive = instances.some((instance) => instance.state !== "ended");
     this.offer();
   }
 
-  // say adds to what the agent said, or the host about it.
-  say(text, from) {
-    const last = this.spoken.at(-1);
-    if (last?.from === from) last.text = (last.text + text).slice(-most);
-    else this.spoken.push({ text, from });
-    if (this.spoken.length > pieces) this.spoken.shift();
-    this.draw();
+  // say adds to what is said in the task.
+  say(piece) {
+    this.spoken.add(piece);
+    this.spoken.draw(this.details.open);
   }
 
-  // draw shows the words, if somebody can see them.
-  draw() {
-    if (!this.details.open) return;
-    show(this.words, this.spoken.length > 0);
-    this.words.replaceChildren(...this.spoken.map(({ text, from }) => (from === "host" ? el("b", {}, text) : text)));
-    this.words.scrollTop = this.words.scrollHeight;
+  // hear takes in what the server has kept of what was said.
+  hear(texts) {
+    this.spoken.reset(texts);
+    this.spoken.draw(this.details.open);
+  }
+
+  // open shows the task to who asked for it.
+  open() {
+    this.details.open = true;
+    soon(); // the page scrolls of itself
+    this.summary.scrollIntoView({ block: "center" });
+    this.summary.focus();
+  }
+
+  // doubt asks whether the task shall be stopped.
+  doubt(event) {
+    if (!lets(this.controls, event)) return;
+    const below = this.hooks.below(this.task.id);
+    const more = below === 0 ? "" : below === 1 ? ", and the one below it" : `, and the ${below} below it`;
+    this.question.textContent = `This ends the task for good${more}.`;
+    this.sure(true);
+    this.no.focus();
+  }
+
+  // sure shows the question, or takes it back.
+  sure(asked) {
+    show(this.certain, asked);
+    this.offer();
+    if (!asked) this.stop.focus();
+    touch(this.controls); // a second click must not meet the answer
+  }
+
+  async end(event) {
+    if (await this.act(event, "task.stop", "Stopped")) this.sure(false);
   }
 
   send(event) {
@@ -98,16 +139,19 @@ export class TaskNode {
     if (text) this.act(event, "task.prompt", "Sent", { text });
   }
 
+  // act says whether it was done.
   async act(event, action, done, more = {}) {
-    if (!lets(this.controls, event)) return;
+    if (!lets(this.controls, event)) return false;
     this.problem.textContent = "";
     try {
       const result = await this.hooks.ask(action, { task: this.task.id, ...more });
       say(result?.state === "not_running" ? "It was not running" : done);
       if (action === "task.prompt") this.text.value = "";
+      return true;
     } catch (failure) {
-      this.problem.textContent = `${failure.message}.`;
+      this.problem.textContent = sentence(failure.message);
       say(failure.message);
+      return false;
     }
   }
 }

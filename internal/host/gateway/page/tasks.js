@@ -1,19 +1,20 @@
 // Tasks and the agents that work on them, as a tree.
 import { byId, el, said, show } from "./dom.js";
 import { soon } from "./guard.js";
-import { TaskNode } from "./tasknode.js";
+import { ended, TaskNode } from "./tasknode.js";
+import { sentence } from "./words.js";
 
 export class Tasks {
   // Hooks: ask(action, payload), mayOperate(), child(task).
   constructor(hooks) {
-    this.hooks = hooks;
+    this.hooks = { ...hooks, below: (id) => this.below(id) };
     this.nodes = new Map(); // task id -> TaskNode
     this.instances = new Map(); // instance id -> instance
     this.root = byId("tasks");
   }
 
   // reset takes in the whole state.
-  reset(tasks, instances) {
+  reset({ tasks = [], instances = [], texts = [] }) {
     const known = new Set(tasks.map((task) => task.id));
     for (const [id, node] of this.nodes) {
       if (known.has(id)) continue;
@@ -22,7 +23,10 @@ export class Tasks {
     }
     for (const task of tasks) this.put(task);
     this.instances = new Map(instances.map((instance) => [instance.id, instance]));
-    for (const node of this.nodes.values()) this.fill(node);
+    for (const [id, node] of this.nodes) {
+      this.fill(node);
+      node.hear(texts.filter((piece) => piece.task === id));
+    }
     this.update();
   }
 
@@ -77,9 +81,24 @@ export class Tasks {
     node.show(alive.length > 0 ? alive : all.slice(-1));
   }
 
-  // text adds to what an agent said, or the host about it.
-  text({ task, text, from }) {
-    this.nodes.get(task)?.say(text, from);
+  // text adds to what is said in a task.
+  text(piece) {
+    this.nodes.get(piece.task)?.say(piece);
+  }
+
+  // open shows a task; false where it is not known.
+  open(id) {
+    this.nodes.get(id)?.open();
+    return this.nodes.has(id);
+  }
+
+  // below is how many tasks below one have not ended.
+  below(id) {
+    let count = 0;
+    for (const { task } of this.nodes.values()) {
+      if (task.parent === id) count += (ended(task) ? 0 : 1) + this.below(task.id);
+    }
+    return count;
   }
 
   // name is the title of a task; empty where it is not known.
@@ -87,10 +106,13 @@ export class Tasks {
     return this.nodes.get(id)?.task.title ?? "";
   }
 
+  // agent is that of a task; empty where it is not known.
+  agent(id) {
+    return this.nodes.get(id)?.task.agent ?? "";
+  }
+
   update() {
     show(byId("no-tasks"), this.nodes.size === 0);
-    const agents = new Set([...this.nodes.values()].map((node) => node.task.agent).filter(Boolean));
-    byId("agents").replaceChildren(...[...agents].map((agent) => el("option", { value: agent })));
     soon();
   }
 
@@ -103,15 +125,57 @@ export class Tasks {
 export class StartForm {
   constructor(hooks) {
     this.hooks = hooks;
+    this.agents = []; // { name, directory, default }
+    this.limited = false; // it starts children alone
     this.form = byId("start-form");
+    this.form.elements.agent.addEventListener("change", () => this.hint());
     this.problem = this.form.querySelector(".problem");
     this.form.addEventListener("submit", (event) => this.submit(event));
     byId("start-parent").querySelector("button").addEventListener("click", () => this.under(undefined));
   }
 
+  // reset takes in with what tasks may be started.
+  reset({ agents = [], limited = false }) {
+    this.agents = agents;
+    this.limited = limited;
+    this.choices();
+    this.allow();
+  }
+
+  // choices are the agents. The chosen one stays.
+  choices() {
+    const select = this.form.elements.agent;
+    const chosen = select.value;
+    const usual = this.agents.find((agent) => agent.default)?.name;
+    const none = this.parent ? "that of the task above" : usual ? `the usual one: ${usual}` : "choose one";
+    select.replaceChildren(el("option", { value: "" }, none), ...this.agents.map(({ name }) => el("option", { value: name }, name)));
+    select.value = this.agents.some(({ name }) => name === chosen) ? chosen : "";
+    this.hint();
+  }
+
+  // hint says where the agent works without a directory.
+  hint() {
+    const chosen = this.form.elements.agent.value;
+    const agent = this.agents.find(({ name, default: usual }) => (chosen ? name === chosen : usual));
+    const directory = this.parent && this.directory ? this.directory : agent?.directory;
+    this.form.elements.directory.placeholder = directory ? `without one ${directory}` : "an absolute path";
+  }
+
+  // allow says what may be started: somebody who sees some tasks alone starts children.
+  allow() {
+    const child = Boolean(this.parent);
+    show(byId("start"), this.hooks.mayOperate() && (child || !this.limited));
+    show(byId("may-not-start"), this.hooks.mayOperate() && !child && this.limited);
+    show(byId("may-not-operate"), !this.hooks.mayOperate());
+    show(byId("start-parent").querySelector("button"), !this.limited);
+  }
+
   // under makes the next task a child of one.
   under(task) {
     this.parent = task?.id;
+    this.directory = task?.directory;
+    this.choices();
+    this.allow();
     show(byId("start-parent"), Boolean(task));
     if (!task) return;
     byId("start-parent").querySelector("span").replaceChildren(said(task.title));
@@ -133,7 +197,7 @@ export class StartForm {
       this.form.reset();
       this.under(undefined);
     } catch (failure) {
-      this.problem.textContent = `${failure.message}.`;
+      this.problem.textContent = sentence(failure.message);
     }
   }
 }

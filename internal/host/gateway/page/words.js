@@ -18,6 +18,16 @@ export function callWord(action) {
   return of(calls, action.type || "other");
 }
 
+// deed is what a call is about, in the words of the agent; empty when the page's say it.
+export function deed(action) {
+  return action.command || action.path || action.destination || action.title || "";
+}
+
+// sentence is a text of the server as a sentence.
+export function sentence(text) {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
 // Kinds of options in the order of their buttons. For how long they reach the server says.
 const kinds = {
   allow_once: { word: "Allow once" },
@@ -45,6 +55,26 @@ export function reasonWord(reason) {
   return of(reasons, reason) || "a reason that this page does not know";
 }
 
+const verdicts = {
+  continue: "leaves it to the next", select: "approves it", pend: "asks a person", cancel: "cancels it",
+};
+
+// verdictWord is what a stage said.
+export function verdictWord(verdict) {
+  return of(verdicts, verdict) || verdict;
+}
+
+const stages = {
+  acp: "The form of the request", manager: "The state of the session", blanket: "Blanket approval", identity: "The name of the tool",
+  dialect: "What the agent's messages say", provenance: "Whose server it is", witness: "What was seen at the server",
+  option: "The answers that are offered", pending: "The last stage",
+};
+
+// stageWord is what a stage looks at.
+export function stageWord(stage) {
+  return of(stages, stage) || stage;
+}
+
 const outcomes = {
   expired: "Expired: nobody answered in time",
   withdrawn: "Withdrawn: the agent took it back",
@@ -69,7 +99,7 @@ export function by(person) {
 }
 
 const states = {
-  created: "created", running: "works", waiting: "waits for an answer", idle: "idle", stopped: "stopped",
+  created: "not begun", running: "works", waiting: "waits for an answer", idle: "idle", stopped: "stopped",
   completed: "completed", failed: "failed",
 };
 
@@ -78,7 +108,7 @@ export function stateWord(state) {
   return of(states, state) || "in an unknown state";
 }
 
-const lives = { starting: "starts", running: "runs", ended: "has ended" };
+const lives = { starting: "is starting", running: "is there", ended: "has ended" };
 
 // lifeWord is the state of an instance.
 export function lifeWord(state) {

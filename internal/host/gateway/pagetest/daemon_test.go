@@ -207,7 +207,7 @@ func TestTheDaemonsDemoAgentIsAnswered(t *testing.T) {
 	w.settled(".card")
 	w.click(".card .allow_once")
 	w.shows(".card", "Answered: Allow once, by you")
-	w.shows("#tasks pre", "Ran: the shell command")
+	w.shows("#tasks .spoken", "Ran: the shell command")
 	w.shows("#tasks .state", "idle")
 }
 
@@ -235,6 +235,7 @@ func TestTheDaemonsFamily(t *testing.T) {
 	w.keys("stop-child")
 	w.rest("#tasks .controls")
 	w.click("#tasks form button")
+	w.shows("#tasks > li > details .spoken", "It was told: stop-child")
 	w.shows(child+" .state", "stopped")
 }
 

@@ -29,7 +29,7 @@ func TestNothingOfAnAgentIsMarkup(t *testing.T) {
 	s.tell("unasked", map[string]any{"task": "t1", "kind": "__proto__"})
 	w.shows("#journal", "__proto__")
 	w.click("#tasks summary")
-	w.shows("#tasks pre", "onerror")
+	w.shows("#tasks .spoken", "onerror")
 	w.settled(".card")
 	w.run(`document.querySelector(".card").focus()`)
 	w.keys("d")
@@ -74,6 +74,7 @@ func TestNothingIsAnsweredRightAfterAMove(t *testing.T) {
 	s.ask(shell("make install"))
 	w.until(`window.tried && document.querySelectorAll(".card").length === 2`)
 	w.shows("#live", "Something has just moved")
+	w.shows("#notice", "Something has just moved, so nothing was done") // who looks is told, too
 	w.settled(".card:nth-child(2)")
 	require.Empty(t, s.answered())
 	// The second card moves up when the first one is dismissed.

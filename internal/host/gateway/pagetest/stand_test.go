@@ -53,6 +53,7 @@ func begin(t testing.TB) *stand {
 		state: wholeState{
 			Tasks:     []task{{ID: "t1", Title: "Mend the build", State: "waiting", Agent: "claude-acp", Directory: "/src/app"}},
 			Instances: []instance{{ID: "i1", Task: "t1", Agent: "claude-acp", AgentName: "claude", State: "running", Automatic: true}},
+			Agents:    []agent{{"claude", "/src/app", true}, {"codex", "/src", false}},
 		},
 	}
 	s.up()

@@ -139,6 +139,12 @@ func (w *window) keys(keys string) {
 	require.NoError(w, chromedp.Do(w.ctx, chromedp.KeyEvent(keys)))
 }
 
+// press clicks the button of the tasks that has these words, whatever is over it.
+func (w *window) press(words string) {
+	w.Helper()
+	w.run(`[...document.querySelectorAll("#tasks .controls button")].find((b) => b.textContent === "` + words + `").click()`)
+}
+
 // text is what an element shows.
 func (w *window) text(selector string) string {
 	w.Helper()

@@ -97,7 +97,24 @@ func offerOf(s pending.Snapshot) offer {
 	}
 }
 
+type text struct {
+	Task   string `json:"task"`
+	Text   string `json:"text"`
+	From   string `json:"from"`
+	Begins bool   `json:"begins"`
+	Number uint64 `json:"number"`
+}
+
+type agent struct {
+	Name      string `json:"name"`
+	Directory string `json:"directory"`
+	Default   bool   `json:"default"`
+}
+
 type closed struct {
+	Task    string            `json:"task"`
+	Action  pending.Action    `json:"action"`
+	Time    time.Time         `json:"time"`
 	Session string            `json:"session"`
 	Request string            `json:"request"`
 	Outcome string            `json:"outcome"`
@@ -108,6 +125,7 @@ type closed struct {
 
 func closedOf(o pending.Outcome) closed {
 	return closed{
+		Task: "t1", Time: time.Now(),
 		Session: o.Key.Session, Request: string(o.Key.Request), Outcome: outcome(o),
 		Verdict: o.Verdict.String(), Kind: o.OptionKind, By: o.By,
 	}
@@ -139,6 +157,10 @@ type wholeState struct {
 	Decisions []decision `json:"decisions"`
 	Nets      []firedNet `json:"nets"`
 	Unasked   []unasked  `json:"unasked"`
+	Closed    []closed   `json:"closed"`
+	Texts     []text     `json:"texts"`
+	Agents    []agent    `json:"agents"`
+	Limited   bool       `json:"limited"`
 }
 
 type change struct {
