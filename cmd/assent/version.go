@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/kandev/assent/dialects"
 	"github.com/kandev/assent/internal/console"
@@ -41,7 +42,7 @@ func (*versionCommand) Run(a *app) error {
 // hostVersion is the version of this program.
 func hostVersion() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
+		return strings.Trim(info.Main.Version, "()") // Go writes (devel)
 	}
-	return "(devel)"
+	return "devel"
 }

@@ -84,14 +84,18 @@ func (e *External) of(person dispatch.Person) *personal {
 // calls end with the token's life: those of SSE do not end with the request that they
 // came by.
 func (e *External) server(life context.Context, person dispatch.Person) *mcp.Server {
-	list := tasks(true)
-	if person.Scopes.Has(dispatch.ScopeAnswer) {
-		list = append(list, permissions()...)
+	var list []tool
+	for scope, tools := range map[dispatch.Scope][]tool{
+		dispatch.ScopeOperate: tasks(true)[:1], dispatch.ScopeView: tasks(true)[1:], dispatch.ScopeAnswer: permissions(),
+	} {
+		if person.Scopes.Has(scope) {
+			list = append(list, tools...)
+		}
 	}
 	server := mcp.NewServer(&mcp.Implementation{Name: "assent", Title: "Tasks of assent", Version: e.Version}, &mcp.ServerOptions{
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
-	add(server, list, func(ctx context.Context, action string, payload jsontext.Value) (jsontext.Value, error) {
+	call := func(ctx context.Context, action string, payload jsontext.Value) (jsontext.Value, error) {
 		if life.Err() != nil {
 			return nil, errTokenGone
 		}
@@ -103,19 +107,15 @@ func (e *External) server(life context.Context, person dispatch.Person) *mcp.Ser
 			return nil, err
 		}
 		return dispatch.Encode(result)
-	})
+	}
+	for _, t := range list {
+		server.AddTool(t.definition(), t.checked(call))
+	}
 	return server
 }
 
 // errTokenGone is for a call whose token was deleted after it came.
 var errTokenGone = &dispatch.Error{Code: dispatch.CodeForbidden, Message: "the token is deleted"}
-
-// add registers tools.
-func add(server *mcp.Server, list []tool, call Caller) {
-	for _, t := range list {
-		mcp.AddTool(server, t.definition(), t.handler(call))
-	}
-}
 
 // Drop ends what is open of a token, which was deleted.
 func (e *External) Drop(name string) {

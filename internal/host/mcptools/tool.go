@@ -57,6 +57,24 @@ func (t tool) handler(call Caller) mcp.ToolHandlerFor[map[string]any, any] {
 	}
 }
 
+// checked hands a call to a dispatcher as it came, which says what does not fit in words
+// of its own: those of the SDK are for programmers.
+func (t tool) checked(call Caller) mcp.ToolHandler {
+	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		payload := jsontext.Value(req.Params.Arguments)
+		if payload.Kind() == 'n' { // null is none
+			payload = nil
+		}
+		result, err := call(ctx, t.action, payload)
+		if err != nil {
+			failed := &mcp.CallToolResult{}
+			failed.SetError(explain(err))
+			return failed, nil
+		}
+		return &mcp.CallToolResult{StructuredContent: result, Content: []mcp.Content{&mcp.TextContent{Text: string(result)}}}, nil
+	}
+}
+
 // explain is what the model reads of an error. None holds anything of the payload.
 func explain(err error) error {
 	var failure *dispatch.Error

@@ -26,7 +26,7 @@ func tasks(external bool) []tool {
 		create.description = "Creates one task on the host and returns its id and state. With a prompt an agent begins to work on it at once; " +
 			"without one the task is only noted. Use it when the user wants an agent of the host to do something. " +
 			"Each call creates another task, also with the same title: call list_tasks_kandev first if the task may be there already. " +
-			"Errors: invalid_payload (title missing or too long), conflict (too many tasks), not_found (no such agent or parent), forbidden (the token may only look)."
+			"Errors: invalid_payload (title missing or too long), conflict (too many tasks), not_found (no such agent or parent), forbidden (the token is limited to tasks: name one as the parent)."
 		list.description = "Returns all tasks that your token may see, oldest first, each with id, parent, title, state " +
 			"(created, running, waiting, idle, stopped, completed or failed) and, when it is over, a summary. It takes no arguments and changes nothing."
 	}
@@ -80,7 +80,7 @@ func permissions() []tool {
 			name: "resolve_agent_permission_kandev", title: "Answer a permission request", action: ActionResolvePermission, schema: Schema[Resolution](),
 			description: "Answers one permission request for the user. Use it only when the user has told you the answer to this very request. " +
 				"Give session and request exactly as listed, and either the id of an option or one of allow, deny, cancel. " +
-				"Errors: not_found, already_resolved, expired, withdrawn, stale (nothing was sent: it is over), option_not_offered and option_required " +
+				"Errors: not_found, already_resolved, expired, withdrawn, stale (nothing was sent: it is over), mismatch (the session is not that of the request), option_not_offered and option_required " +
 				"(the request is still open: name one of its options).",
 		},
 	}

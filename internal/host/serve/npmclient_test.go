@@ -56,7 +56,7 @@ func TestTheOfficialClientAnswersAnOffer(t *testing.T) {
 
 		listed := way.npm(t, `[{"name":"list_pending_agent_permissions_kandev","arguments":{}}]`)
 		assert.ElementsMatch(t, []string{
-			"create_task_kandev", "list_tasks_kandev", "list_pending_agent_permissions_kandev", "resolve_agent_permission_kandev",
+			"list_tasks_kandev", "list_pending_agent_permissions_kandev", "resolve_agent_permission_kandev",
 		}, listed.Tools, path)
 		var open struct {
 			Offers []wireOffer `json:"offers"`
@@ -85,7 +85,7 @@ func TestTheOfficialClientMayOnlyLook(t *testing.T) {
 		{"name":"list_pending_agent_permissions_kandev","arguments":{}},
 		{"name":"list_tasks_kandev","arguments":{}}
 	]`, allow(offer)))
-	assert.ElementsMatch(t, []string{"create_task_kandev", "list_tasks_kandev"}, looked.Tools)
+	assert.ElementsMatch(t, []string{"list_tasks_kandev"}, looked.Tools)
 	for call := range 2 {
 		assert.Contains(t, looked.text(t, call), "unknown tool")
 		assert.True(t, looked.Results[call].IsError)
