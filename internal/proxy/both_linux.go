@@ -36,7 +36,8 @@ type both struct {
 
 	mu      sync.Mutex
 	here    bool // the client is heard by the agent's goroutine
-	waiting bool // that goroutine waits
+	waiting bool // that goroutine waits for the agent
+	away    bool // it may have to wait for something else
 	over    bool
 	back    chan struct{} // told when the client is given back
 }
@@ -93,55 +94,81 @@ func shared(toClient any, stderr *os.File) bool {
 	return err != nil || failed != nil || os.SameFile(one, other)
 }
 
-// lend lets the agent's goroutine hear the client, if it has nothing else to do, until
-// it gives the client back. It is for the client's goroutine, when it has taken all
-// that was read.
+// lend lets the agent's goroutine hear the client, unless it may be waiting for something
+// else, until it gives the client back. It is for the client's goroutine, when it has
+// taken all that was read.
 func (b *both) lend() {
 	if b == nil {
 		return
 	}
 	b.mu.Lock()
-	if b.over || !b.waiting {
+	if b.over || b.away {
 		b.mu.Unlock()
 		return
 	}
 	b.here = true
-	_, _ = b.poker.Write([]byte{1, 0, 0, 0, 0, 0, 0, 0})
+	if b.waiting {
+		_, _ = b.poker.Write([]byte{1, 0, 0, 0, 0, 0, 0, 0})
+	}
 	b.mu.Unlock()
 	<-b.back
 }
 
 // giveBack lets the client's goroutine go on.
 func (b *both) giveBack() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.returnClient()
+}
+
+// leave gives the client back before the agent's goroutine may have to wait for
+// something else than the agent. It is not lent again before come.
+func (b *both) leave() {
 	if b == nil {
 		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.away = true
+	b.returnClient()
+}
+
+// come is the end of what leave has begun.
+func (b *both) come() {
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.away = false
+}
+
+// returnClient is giveBack for whoever holds mu.
+func (b *both) returnClient() {
 	if b.here {
 		b.here = false
 		b.back <- struct{}{}
 	}
 }
 
-// leave gives the client back for ever.
-func (b *both) leave() {
+// end gives the client back for ever.
+func (b *both) end() {
 	if b == nil {
 		return
 	}
-	b.giveBack()
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.returnClient()
 	if !b.over {
 		b.over = true
 		_ = b.poker.Close()
 	}
 }
 
-// write is called before a line is written to the client.
+// write is called before a line is written to the client, and come behind it.
 func (b *both) write(size int, more bool) {
-	if b != nil && b.hears() && (more || !b.room(size)) {
-		b.giveBack()
+	if b != nil && (more || !b.hears() || !b.room(size)) {
+		b.leave()
 	}
 }
 

@@ -16,6 +16,7 @@ func newBoth(*relay, *acp.Reader, Options, *os.File) *both { return nil }
 
 func (*both) hearing(agent io.Reader) io.Reader { return agent }
 func (*both) lend()                             {}
-func (*both) giveBack()                         {}
 func (*both) leave()                            {}
+func (*both) come()                             {}
+func (*both) end()                              {}
 func (*both) write(int, bool)                   {}

@@ -40,7 +40,7 @@ var errClientGone = errors.New("proxy: the client has closed its end")
 
 // fromAgent relays the agent's lines until it ends, or the client has gone.
 func (r *relay) fromAgent(ctx context.Context, agent io.Reader) error {
-	defer r.both.leave()
+	defer r.both.end()
 	lines := acp.NewReader(agent, r.maxLine)
 	var long *acp.LineTooLongError
 	for {
@@ -52,7 +52,7 @@ func (r *relay) fromAgent(ctx context.Context, agent io.Reader) error {
 			r.gate.each((*nets.Guard).Unreadable)
 			line = nil
 		case err != nil && !errors.Is(err, acp.ErrCutLine):
-			r.both.leave()
+			r.both.end()
 			return r.client.settle()
 		default:
 			if quick = r.quickAsk(line); quick == nil && !r.takeAgent(ctx, line) {
@@ -62,6 +62,7 @@ func (r *relay) fromAgent(ctx context.Context, agent io.Reader) error {
 		more := lines.Ready()
 		r.both.write(len(line), more)
 		err = r.client.relay(line, more)
+		r.both.come()
 		if quick != nil {
 			r.takeQuick(ctx, line, quick)
 		}
@@ -128,7 +129,8 @@ func (r *relay) update(messages []acp.Message) {
 func (r *relay) own(line []byte) {
 	r.gate.own(line)
 	if r.agent.queued() >= maxQueued {
-		r.both.giveBack()
+		r.both.leave()
+		defer r.both.come()
 	}
 	r.agent.queueLine(line)
 }
