@@ -3,18 +3,21 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/kandev/assent/internal/console"
 	"github.com/kandev/assent/internal/host/audit"
+	"github.com/kandev/assent/internal/host/serve"
 	"github.com/kandev/assent/pipeline"
 )
 
 // auditCommand reads audit files.
 type auditCommand struct {
-	Files []string `arg:"" name:"file" help:"Audit files. The files that were rotated out of one are read before it."`
+	Files []string `arg:"" name:"file" help:"Audit files, or data folders of assent serve. The files that were rotated out of one are read before it."`
 	JSON  bool     `help:"The lines as they stand in the file."`
 
 	Since    auditTime         `help:"Only records from this time on: a time, or how long ago, such as 2026-11-07T10:00:00Z, 2026-11-07, 90m or 7d." placeholder:"WHEN"`
@@ -90,5 +93,11 @@ func (c *auditCommand) filter() audit.Filter {
 
 // Run is the command.
 func (c *auditCommand) Run(a *app) error {
-	return console.Audit(a.Streams, c.Files, c.filter(), c.JSON)
+	files := slices.Clone(c.Files)
+	for i, file := range files {
+		if info, err := os.Stat(file); err == nil && info.IsDir() {
+			files[i] = serve.AuditFile(file)
+		}
+	}
+	return console.Audit(a.Streams, files, c.filter(), c.JSON)
 }

@@ -61,6 +61,35 @@ func TestAuditTable(t *testing.T) {
 	assert.Empty(t, errs)
 }
 
+// A data folder stands for the audit in it.
+func TestAuditOfADataFolder(t *testing.T) {
+	path := auditFile(t)
+	_, want, _ := runIt(t, "audit", path)
+	code, out, errs := runIt(t, "audit", filepath.Dir(path))
+	assert.Equal(t, console.ExitGood, code, errs)
+	assert.Equal(t, want, out)
+	code, _, errs = runIt(t, "audit", t.TempDir())
+	assert.Equal(t, console.ExitUsage, code)
+	assert.Contains(t, errs, "audit.jsonl")
+}
+
+// Where nothing is shown it is said; where something is, it is not.
+func TestAuditThatShowsNothing(t *testing.T) {
+	path := auditFile(t)
+	for _, args := range [][]string{{"--agent", "nope"}, {"--json", "--agent", "nope"}} {
+		code, out, errs := runIt(t, append([]string{"audit", path}, args...)...)
+		assert.Equal(t, console.ExitGood, code)
+		assert.Empty(t, out)
+		assert.Equal(t, "assent: audit: no record of 4 matches\n", errs)
+	}
+	empty := filepath.Join(t.TempDir(), "empty")
+	require.NoError(t, os.WriteFile(empty, nil, 0o600))
+	_, _, errs := runIt(t, "audit", empty)
+	assert.Equal(t, "assent: audit: there is no record\n", errs)
+	_, _, errs = runIt(t, "audit", path, "--agent", "codex-acp")
+	assert.Empty(t, errs)
+}
+
 func TestAuditJSONIsTheFile(t *testing.T) {
 	path := auditFile(t)
 	text, err := os.ReadFile(path)

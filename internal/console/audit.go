@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -39,10 +40,11 @@ func Audit(s Streams, files []string, filter audit.Filter, json bool) error {
 
 // auditReader prints the records that pass, and remembers the lines that are none.
 type auditReader struct {
-	filter audit.Filter
-	json   bool
-	out    io.Writer
-	header bool
+	filter      audit.Filter
+	json        bool
+	out         io.Writer
+	header      bool
+	read, shown int // records
 
 	cut, damaged       int
 	firstCut, firstBad string
@@ -60,9 +62,13 @@ func (r *auditReader) line(l audit.Line) error {
 			r.firstBad = fmt.Sprintf("%s:%d: %v", l.File, l.Number, l.Err)
 		}
 		return nil
-	case !r.filter.Match(&l.Record):
+	}
+	r.read++
+	if !r.filter.Match(&l.Record) {
 		return nil
-	case r.json:
+	}
+	r.shown++
+	if r.json {
 		_, err := fmt.Fprintf(r.out, "%s\n", audit.ASCII(l.Text))
 		return err
 	}
@@ -76,8 +82,18 @@ func (r *auditReader) line(l audit.Line) error {
 	return err
 }
 
-// end reports what was no record: cut lines in a note, damaged ones as an error.
+// end reports that nothing was shown, and what was no record: cut lines in a note,
+// damaged ones as an error.
 func (r *auditReader) end(stderr io.Writer) error {
+	if r.shown == 0 && r.damaged == 0 {
+		text := "no record of " + strconv.Itoa(r.read) + " matches"
+		if r.read == 0 {
+			text = "there is no record"
+		}
+		if _, err := fmt.Fprintf(stderr, "assent: audit: %s\n", text); err != nil {
+			return err
+		}
+	}
 	if r.cut > 0 {
 		if _, err := fmt.Fprintf(stderr, "assent: audit: %s, its writer was stopped there or the disk was full; it is left out%s\n", r.firstCut, andMore(r.cut-1)); err != nil {
 			return err
