@@ -41,7 +41,10 @@ type logFlags struct {
 }
 
 // app is what a command gets to work with.
-type app struct{ console.Streams }
+type app struct {
+	console.Streams
+	logFormat string
+}
 
 func main() {
 	if watch(os.Args[1:]) {
@@ -83,7 +86,7 @@ func run(args []string, stderr *console.Stderr) int {
 	case err != nil:
 		return console.Report(stderr, place(err), misused(err, args))
 	}
-	a := &app{console.Streams{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: stderr, Logger: newLogger(stderr, cli.logFlags)}}
+	a := &app{console.Streams{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: stderr, Logger: newLogger(stderr, cli.logFlags)}, cli.LogFormat}
 	if err := call.Run(a); err != nil {
 		return console.Report(stderr, firstWord(call.Command()), err)
 	}

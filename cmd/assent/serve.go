@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -17,7 +18,7 @@ import (
 // serveFlags say which configuration counts. Flags win over the file.
 type serveFlags struct {
 	Config    string `help:"Configuration file in TOML: agents, certificate, webhook and more." placeholder:"FILE" type:"path"`
-	Data      string `help:"Folder for state, audit and the control socket. Otherwise one in your home." placeholder:"DIR" type:"path"`
+	Data      string `help:"Folder for state, audit and the control socket. Otherwise $XDG_STATE_HOME/assent, or ~/.local/state/assent on Linux; with --demo assent-demo beside it." placeholder:"DIR" type:"path"`
 	NATS      string `name:"nats" help:"Keep the state in this NATS cluster and not in the data folder." placeholder:"URL"`
 	NATSCreds string `name:"nats-creds" help:"Credentials file for the NATS cluster." placeholder:"FILE" type:"path"`
 }
@@ -48,7 +49,7 @@ type serveCommand struct {
 	serveFlags
 	Listen   string `help:"Host and port to listen at. Otherwise 127.0.0.1:8421." placeholder:"ADDR"`
 	Insecure bool   `help:"Allow to listen beyond the loopback without TLS: something in front has to encrypt."`
-	Demo     bool   `help:"Run the bundled demo agent, which asks for something at once."`
+	Demo     bool   `help:"Run the bundled demo agent, which asks for something at once. With --config it is one more agent, and the default."`
 }
 
 // Help is shown by --help.
@@ -95,7 +96,11 @@ func (c *serveCommand) Run(a *app) error {
 		Config: config, Logger: a.Logger, Version: hostVersion(),
 		ShowToken: c.Demo || term.IsTerminal(int(a.Stdout.Fd())),
 	}
-	if err := hostfx.Run(ctx, settings, console.Output{File: a.Stdout}, prompt); err != nil {
+	var out io.Writer = console.Output{File: a.Stdout}
+	if a.logFormat == "json" && !settings.ShowToken { // nobody reads it
+		out = io.Discard
+	}
+	if err := hostfx.Run(ctx, settings, out, prompt); err != nil {
 		return console.Failed(err, "")
 	}
 	if errors.Is(context.Cause(ctx), console.ErrInterrupted) {

@@ -80,6 +80,26 @@ func TestServeDemo(t *testing.T) {
 	assert.NoDirExists(t, dir+"-typo")
 }
 
+// Whose log is for programs prints nothing beside it, and says there that it runs.
+func TestServeForALog(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no SIGTERM there")
+	}
+	file := filepath.Join(t.TempDir(), "serve.toml")
+	require.NoError(t, os.WriteFile(file, []byte("[agents.a]\ncommand = [\"sh\"]\n"), 0o600))
+	for _, format := range []string{"json", "text"} {
+		p := command(t, "serve", "--config", file, "--data", dataFolder(t), "--listen", "127.0.0.1:0", "--log-format", format, "--log-level", "info").start()
+		p.stderr.until(t, "the server runs")
+		if format == "text" {
+			p.stdout.until(t, "Ctrl-C ends it.")
+		}
+		require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+		assert.Equal(t, console.ExitGood, p.wait(), p.stderr.String())
+		assert.Equal(t, format == "json", p.stdout.String() == "", p.stdout.String())
+		assert.Contains(t, p.stderr.String(), "the server ends")
+	}
+}
+
 // Ctrl-C ends it as gracefully, and the exit code says that it was interrupted.
 func TestServeInterrupted(t *testing.T) {
 	if runtime.GOOS == "windows" {
