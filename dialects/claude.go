@@ -8,20 +8,20 @@ import (
 
 // Reasons of the Claude dialect: malformed, contradictory, silent.
 const (
-	ReasonClaudeMeta     pipeline.Reason = "claude_meta_malformed"       // _meta is no object
-	ReasonClaudeCode     pipeline.Reason = "claude_code_malformed"       // _meta.claudeCode is no object
-	ReasonClaudeToolName pipeline.Reason = "claude_tool_name_malformed"  // .toolName is no string
-	ReasonClaudeServer   pipeline.Reason = "claude_mcp_server_malformed" // .mcpServer is no object
+	ReasonClaudeMeta     pipeline.Reason = "claude_meta_malformed"       // the call's _meta is no object
+	ReasonClaudeCode     pipeline.Reason = "claude_code_malformed"       // the call's _meta.claudeCode is no object
+	ReasonClaudeToolName pipeline.Reason = "claude_tool_name_malformed"  // _meta.claudeCode.toolName is no string
+	ReasonClaudeServer   pipeline.Reason = "claude_mcp_server_malformed" // _meta.claudeCode.mcpServer is no object
 
-	ReasonClaudeNamesDiffer pipeline.Reason = "claude_names_differ"          // .toolName is not the supplied name
-	ReasonClaudeOtherServer pipeline.Reason = "claude_mcp_server_is_another" // .mcpServer.name is not the name's server
-	ReasonClaudeOtherSource pipeline.Reason = "claude_mcp_source_is_another" // .mcpServer.source is not "dynamic"
+	ReasonClaudeNamesDiffer pipeline.Reason = "claude_names_differ"          // _meta.claudeCode.toolName is not the name of the request
+	ReasonClaudeOtherServer pipeline.Reason = "claude_mcp_server_is_another" // _meta.claudeCode.mcpServer.name is not the server of the name
+	ReasonClaudeOtherSource pipeline.Reason = "claude_mcp_source_is_another" // _meta.claudeCode.mcpServer.source is not "dynamic"
 
-	ReasonClaudeNameStands  pipeline.Reason = "claude_name_stands"        // a name was supplied, nothing to add
-	ReasonClaudeSilent      pipeline.Reason = "claude_silent"             // no name, no .toolName, no title
-	ReasonClaudeTitleOff    pipeline.Reason = "claude_title_off"          // the instance reads no titles
-	ReasonClaudeTitleNamed  pipeline.Reason = "claude_title_after_a_name" // this adapter supplies names
-	ReasonClaudeTitleKind   pipeline.Reason = "claude_title_of_this_kind" // the kind is not "other"
+	ReasonClaudeNameStands  pipeline.Reason = "claude_name_stands"        // the request has a name, and the messages add nothing
+	ReasonClaudeSilent      pipeline.Reason = "claude_silent"             // the messages have no name, no toolName and no title of a tool
+	ReasonClaudeTitleOff    pipeline.Reason = "claude_title_off"          // titles of this instance are not read
+	ReasonClaudeTitleNamed  pipeline.Reason = "claude_title_after_a_name" // this adapter sends names, so its titles are not read
+	ReasonClaudeTitleKind   pipeline.Reason = "claude_title_of_this_kind" // the title is not read: the kind is not "other"
 	ReasonClaudeTitleNoName pipeline.Reason = "claude_title_is_no_name"   // the title is no qualified name
 )
 

@@ -2,7 +2,7 @@ package dialects
 
 import "github.com/kandev/assent/pipeline"
 
-// ReasonClineOwnServers: it ignores the servers of session/new. A person is
+// ReasonClineOwnServers: this agent ignores the servers of session/new. A person is
 // asked.
 const ReasonClineOwnServers pipeline.Reason = "cline_own_servers"
 

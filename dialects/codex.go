@@ -11,11 +11,11 @@ const (
 	ReasonCodexApproval pipeline.Reason = "codex_approval_marker_malformed" // params._meta.is_mcp_tool_approval is no bool
 	ReasonCodexNoTool   pipeline.Reason = "codex_call_without_tool"         // the announced call has no server or no tool
 
-	ReasonCodexConflict     pipeline.Reason = "codex_call_contradictory"  // announced for two tools, or not to be read
-	ReasonCodexOnlyApproval pipeline.Reason = "codex_call_not_announced"  // an MCP approval for no announced MCP call
-	ReasonCodexOnlyCall     pipeline.Reason = "codex_approval_not_marked" // an MCP call asked about as something else
+	ReasonCodexConflict     pipeline.Reason = "codex_call_contradictory"  // the call was announced for two tools, or cannot be read
+	ReasonCodexOnlyApproval pipeline.Reason = "codex_call_not_announced"  // the approval is for a call of an MCP tool that was never announced
+	ReasonCodexOnlyCall     pipeline.Reason = "codex_approval_not_marked" // a call of an MCP tool is asked about as something else
 
-	ReasonCodexSilent pipeline.Reason = "codex_no_mcp_call" // neither marker: a shell command or a file change
+	ReasonCodexSilent pipeline.Reason = "codex_no_mcp_call" // it is no call of an MCP tool: a shell command or a file change
 )
 
 // Codex reads the requests of codex-acp 2.6.0 (agent id "codex-acp"). Its tool

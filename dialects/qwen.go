@@ -5,8 +5,8 @@ import "github.com/kandev/assent/pipeline"
 // Reasons of the Qwen dialect: malformed, silent.
 const (
 	ReasonQwenMeta     pipeline.Reason = "qwen_meta_malformed"      // the request's own _meta is no object
-	ReasonQwenToolName pipeline.Reason = "qwen_tool_name_malformed" // .toolName is no string
-	ReasonQwenSilent   pipeline.Reason = "qwen_silent"              // no .toolName in the request's own _meta
+	ReasonQwenToolName pipeline.Reason = "qwen_tool_name_malformed" // toolName in the request's own _meta is no string
+	ReasonQwenSilent   pipeline.Reason = "qwen_silent"              // the request's own _meta has no toolName
 )
 
 // Qwen reads the requests of qwen-code 0.24.4 (agent id "qwen-acp"). The

@@ -39,8 +39,8 @@ type Reason string
 
 // Reasons of the loop itself. Each of them comes with [Pend].
 const (
-	ReasonNoRequest        Reason = "no_request"          // asked about nothing
-	ReasonNothingDecided   Reason = "nothing_decided"     // every stage said continue
+	ReasonNoRequest        Reason = "no_request"          // there is no request to decide about
+	ReasonNothingDecided   Reason = "nothing_decided"     // every stage left it to the next
 	ReasonStageError       Reason = "stage_error"         // a stage returned an error
 	ReasonStagePanic       Reason = "stage_panic"         // a stage panicked
 	ReasonUnknownVerdict   Reason = "unknown_verdict"     // a stage invented a verdict

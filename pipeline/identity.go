@@ -90,14 +90,14 @@ func NewIdentity(c Claim) (Identity, Reason) {
 
 // Reasons of the qualified-name parser.
 const (
-	ReasonQualified        Reason = "qualified_name"             // exactly one reading
-	ReasonNoPrefix         Reason = "name_without_mcp_prefix"    // does not begin with mcp__
-	ReasonNoSeparator      Reason = "name_without_separator"     // mcp__x, no second separator
-	ReasonEmptySegment     Reason = "name_with_empty_segment"    // no server or no tool
-	ReasonSegmentTooLong   Reason = "name_segment_too_long"      // over 128 bytes
-	ReasonForeignCharacter Reason = "name_with_foreign_bytes"    // outside [A-Za-z0-9_-]
-	ReasonSecondSeparator  Reason = "name_with_second_separator" // mcp__a__b__c: a + b__c, or a__b + c
-	ReasonTouchingUnders   Reason = "name_separator_touches"     // mcp__a___b: where does the separator begin?
+	ReasonQualified        Reason = "qualified_name"             // the name has exactly one reading
+	ReasonNoPrefix         Reason = "name_without_mcp_prefix"    // the name of what is asked for does not begin with mcp__, so it is not taken for a tool of an MCP server
+	ReasonNoSeparator      Reason = "name_without_separator"     // the name has no second separator: mcp__x
+	ReasonEmptySegment     Reason = "name_with_empty_segment"    // the name has no server or no tool
+	ReasonSegmentTooLong   Reason = "name_segment_too_long"      // the name of the server or of the tool is over 128 bytes
+	ReasonForeignCharacter Reason = "name_with_foreign_bytes"    // the name has characters outside [A-Za-z0-9_-]
+	ReasonSecondSeparator  Reason = "name_with_second_separator" // the name can be read in two ways: mcp__a__b__c is a + b__c, or a__b + c
+	ReasonTouchingUnders   Reason = "name_separator_touches"     // the name can be read in two ways: in mcp__a___b, where does the separator begin?
 )
 
 // maxSegment is the longest server or tool name in bytes (MCP's own limit).

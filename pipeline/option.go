@@ -4,13 +4,13 @@ import "github.com/samber/lo"
 
 // Reasons why no option can be chosen without a person.
 const (
-	ReasonNoAllowOffered  Reason = "no_allow_offered"      // nothing of kind allow_once or allow_always
-	ReasonTwinAllows      Reason = "several_equal_allows"  // which of them is the plain one?
-	ReasonDuplicateOption Reason = "option_id_twice"       // one id for two options
-	ReasonEmptyOptionID   Reason = "option_id_empty"       // an id that could mean anything
-	ReasonOptionChosen    Reason = "option_chosen"         // exactly one choice
-	ReasonNoRejectOffered Reason = "no_reject_offered"     // nothing of kind reject_once
-	ReasonTwinRejects     Reason = "several_equal_rejects" // which of them lets the turn go on?
+	ReasonNoAllowOffered  Reason = "no_allow_offered"      // no option of kind allow_once or allow_always is offered
+	ReasonTwinAllows      Reason = "several_equal_allows"  // several options allow: which of them is the plain one?
+	ReasonDuplicateOption Reason = "option_id_twice"       // two options have one id
+	ReasonEmptyOptionID   Reason = "option_id_empty"       // an option has an empty id, which could mean anything
+	ReasonOptionChosen    Reason = "option_chosen"         // exactly one option fits
+	ReasonNoRejectOffered Reason = "no_reject_offered"     // no option of kind reject_once is offered
+	ReasonTwinRejects     Reason = "several_equal_rejects" // several options reject: which of them lets the turn go on?
 )
 
 // LeastAllow finds the allow of the least reach: the offered allow_once, failing

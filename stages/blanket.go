@@ -11,10 +11,10 @@ const BlanketName pipeline.Name = "blanket"
 
 // Reasons of [Blanket].
 const (
-	ReasonBlanketOff       pipeline.Reason = "no_blanket_approval"     // not switched on: the other stages decide
-	ReasonBlanketApproval  pipeline.Reason = "blanket_approval"        // the first allow in the offered order
-	ReasonBlanketFirst     pipeline.Reason = "blanket_first_option"    // no allow offered: the first option, whatever it is
-	ReasonBlanketNoOptions pipeline.Reason = "blanket_without_options" // nothing to select from
+	ReasonBlanketOff       pipeline.Reason = "no_blanket_approval"     // blanket approval is not switched on: the other stages decide
+	ReasonBlanketApproval  pipeline.Reason = "blanket_approval"        // blanket approval: the first allow in the offered order
+	ReasonBlanketFirst     pipeline.Reason = "blanket_first_option"    // blanket approval, and no allow is offered: the first option, whatever it is
+	ReasonBlanketNoOptions pipeline.Reason = "blanket_without_options" // blanket approval has no option to select
 )
 
 // Blanket answers every request for a person who switched blanket approval on:

@@ -14,15 +14,15 @@ const DialectName pipeline.Name = "dialect"
 // Reasons of [Dialect]. When a dialect makes no claim its own reason is given; a
 // claim that is no qualified name has the parser's.
 const (
-	ReasonAlreadyRefused  pipeline.Reason = "identity_refused_before" // nothing a dialect says could mend that
+	ReasonAlreadyRefused  pipeline.Reason = "identity_refused_before" // the name was refused, and nothing that the agent's messages say could mend that
 	ReasonNothingToRead   pipeline.Reason = "no_call_for_a_dialect"   // the request is about no tool call
-	ReasonNoDialect       pipeline.Reason = "agent_without_dialect"   // this agent's frames are not understood
-	ReasonGuessedAgent    pipeline.Reason = "agent_not_configured"    // a guessed agent id never identifies
-	ReasonClaimIdentifies pipeline.Reason = "dialect_identified"      // the agent's frames name the tool
-	ReasonClaimAgrees     pipeline.Reason = "dialect_agrees"          // they name the same tool as the name does
-	ReasonClaimDisagrees  pipeline.Reason = "dialect_contradicts"     // they name another one
-	ReasonDialectSilent   pipeline.Reason = "dialect_silent"          // nothing said, and no reason given
-	ReasonDialectFailed   pipeline.Reason = "dialect_failed"          // malformed, and no reason given
+	ReasonNoDialect       pipeline.Reason = "agent_without_dialect"   // the messages of this agent are not understood
+	ReasonGuessedAgent    pipeline.Reason = "agent_not_configured"    // the agent's id is guessed, and a guessed one never identifies a tool
+	ReasonClaimIdentifies pipeline.Reason = "dialect_identified"      // the agent's messages name the tool
+	ReasonClaimAgrees     pipeline.Reason = "dialect_agrees"          // the agent's messages name the same tool as the name does
+	ReasonClaimDisagrees  pipeline.Reason = "dialect_contradicts"     // the agent's messages name another tool than the name does
+	ReasonDialectSilent   pipeline.Reason = "dialect_silent"          // the agent's messages name no tool, and nothing says why
+	ReasonDialectFailed   pipeline.Reason = "dialect_failed"          // the agent's messages about the tool are malformed
 )
 
 // Dialect asks the dialect of the configured agent what the frames say about the

@@ -12,11 +12,11 @@ const IdentityName pipeline.Name = "identity"
 // Reasons of [Identity]. A given name has the parser's own reason:
 // [pipeline.ReasonQualified], or which way it is no qualified name.
 const (
-	ReasonNoToolCall    pipeline.Reason = "no_tool_call"       // the request is about something else
-	ReasonContradictory pipeline.Reason = "contradictory_call" // the frames of the call do not agree
-	ReasonNameAbsent    pipeline.Reason = "name_absent"        // no programmatic name: the dialect may know
-	ReasonNameTooLong   pipeline.Reason = "name_too_long"      // longer than any qualified name can be
-	ReasonNameIsNoText  pipeline.Reason = "name_is_no_string"  // a name of another JSON type
+	ReasonNoToolCall    pipeline.Reason = "no_tool_call"       // the request is about no tool call
+	ReasonContradictory pipeline.Reason = "contradictory_call" // the messages about the call do not agree
+	ReasonNameAbsent    pipeline.Reason = "name_absent"        // the request has no programmatic name; the agent's messages may name the tool
+	ReasonNameTooLong   pipeline.Reason = "name_too_long"      // the name is longer than any qualified name can be
+	ReasonNameIsNoText  pipeline.Reason = "name_is_no_string"  // the name is of another JSON type than a string
 )
 
 // Identity reads the programmatic name of the tool call. A supplied name is

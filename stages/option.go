@@ -15,11 +15,11 @@ const OptionName pipeline.Name = "option"
 // Reasons of [Option]. An offer without one clear allow has the reason that
 // [pipeline.LeastAllow] gives.
 const (
-	ReasonInjectedMCP       pipeline.Reason = "injected_mcp"              // approved for this one call
-	ReasonInjectedMCPAlways pipeline.Reason = "injected_mcp_allow_always" // approved: only allow_always was offered, it can outlive the session
-	ReasonNotInjected       pipeline.Reason = "not_injected"              // no tool of the injected server
-	ReasonKeptBefore        pipeline.Reason = "kept_off_before"           // injected, but another stage objected
-	ReasonNeverAutomatic    pipeline.Reason = "tool_never_automatic"      // a tool that a person always answers for
+	ReasonInjectedMCP       pipeline.Reason = "injected_mcp"              // a tool of the injected server, approved for this one call
+	ReasonInjectedMCPAlways pipeline.Reason = "injected_mcp_allow_always" // a tool of the injected server; only allow_always was offered, and it can outlive the session
+	ReasonNotInjected       pipeline.Reason = "not_injected"              // it is no tool of the injected server
+	ReasonKeptBefore        pipeline.Reason = "kept_off_before"           // a tool of the injected server, but another stage objected
+	ReasonNeverAutomatic    pipeline.Reason = "tool_never_automatic"      // the tool is one that a person always answers for
 )
 
 // NeverAutomatic lists tools of the injected server, by exact name, that are

@@ -9,8 +9,7 @@ import (
 // PendingName is the name of the stage [Pending].
 const PendingName pipeline.Name = "pending"
 
-// ReasonNobodyApproved is the reason of [Pending] when no stage said why the
-// request is off the automatic path.
+// ReasonNobodyApproved: no stage approved, and none said why.
 const ReasonNobodyApproved pipeline.Reason = "nobody_approved"
 
 // Pending asks a person, with the first reason that kept the request off the

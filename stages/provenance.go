@@ -11,20 +11,20 @@ const ProvenanceName pipeline.Name = "provenance"
 
 // Reasons of [Provenance].
 const (
-	ReasonInjected         pipeline.Reason = "server_is_injected"          // marker, list and header are the injector's
-	ReasonNotNamed         pipeline.Reason = "tool_not_identified"         // no server to prove anything about
-	ReasonOtherServer      pipeline.Reason = "server_is_not_the_hosts"     // a tool of somebody else's server
+	ReasonInjected         pipeline.Reason = "server_is_injected"          // the server is the injected one: marker, list and header are the injector's
+	ReasonNotNamed         pipeline.Reason = "tool_not_identified"         // the tool is not identified, so there is no server to prove anything about
+	ReasonOtherServer      pipeline.Reason = "server_is_not_the_hosts"     // the tool is of a server that the host did not inject
 	ReasonNothingInjected  pipeline.Reason = "nothing_injected"            // the host injected no server, or without a port
-	ReasonStartupAlarm     pipeline.Reason = "injected_server_not_started" // the agent said so itself
-	ReasonListUntrusted    pipeline.Reason = "server_list_untrusted"       // a frame gave it ambiguously
-	ReasonListUnsettled    pipeline.Reason = "server_list_unsettled"       // a request that may change it is open
-	ReasonListUnknown      pipeline.Reason = "server_list_unknown"         // no session request has been seen
-	ReasonEntryMissing     pipeline.Reason = "injected_entry_missing"      // a list without the reserved name
-	ReasonEntryLookalike   pipeline.Reason = "reserved_name_lookalike"     // a name that agents turn into the reserved one
-	ReasonEntryMalformed   pipeline.Reason = "reserved_entry_malformed"    // members of a wrong type
-	ReasonEntryRunsCommand pipeline.Reason = "reserved_entry_command"      // command, args or env: a local program
-	ReasonEntryOtherURL    pipeline.Reason = "reserved_entry_address"      // not exactly type and URL of the injected server
-	ReasonEntryHeaders     pipeline.Reason = "reserved_entry_headers"      // not exactly the header of the injector
+	ReasonStartupAlarm     pipeline.Reason = "injected_server_not_started" // the agent said that the injected server did not start
+	ReasonListUntrusted    pipeline.Reason = "server_list_untrusted"       // a message gave the session's list of servers ambiguously
+	ReasonListUnsettled    pipeline.Reason = "server_list_unsettled"       // a request that may change the session's list of servers is open
+	ReasonListUnknown      pipeline.Reason = "server_list_unknown"         // no session request has been seen, so the list of servers is not known
+	ReasonEntryMissing     pipeline.Reason = "injected_entry_missing"      // the session's list of servers lacks the injected one
+	ReasonEntryLookalike   pipeline.Reason = "reserved_name_lookalike"     // the list has a server whose name agents turn into the injected one's
+	ReasonEntryMalformed   pipeline.Reason = "reserved_entry_malformed"    // the injected server's entry in the list has members of a wrong type
+	ReasonEntryRunsCommand pipeline.Reason = "reserved_entry_command"      // the entry of that name in the list has command, args or env: it is a local program
+	ReasonEntryOtherURL    pipeline.Reason = "reserved_entry_address"      // the entry of that name in the list has not exactly type and URL of the injected server
+	ReasonEntryHeaders     pipeline.Reason = "reserved_entry_headers"      // the entry of that name in the list has not exactly the header of the injector
 )
 
 // Provenance proves that the server of a named tool is the one that the host

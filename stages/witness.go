@@ -11,8 +11,8 @@ const WitnessName pipeline.Name = "witness"
 
 // Reasons of [Witness].
 const (
-	ReasonWitnessed       pipeline.Reason = "injected_server_contacted"     // this session listed the tool there
-	ReasonNothingProven   pipeline.Reason = "provenance_not_proven"         // nothing to witness: a stage before objected
+	ReasonWitnessed       pipeline.Reason = "injected_server_contacted"     // this session listed the tool at the injected server
+	ReasonNothingProven   pipeline.Reason = "provenance_not_proven"         // a stage before objected, so there is nothing to witness
 	ReasonNotContacted    pipeline.Reason = "injected_server_not_contacted" // this session never listed the injected server's tools
 	ReasonToolNotOffered  pipeline.Reason = "tool_not_offered"              // the injected server offered no such tool to this session
 	ReasonNoSessionSecret pipeline.Reason = "session_without_secret"        // a session never announced has no secret of its own to be seen by

@@ -25,6 +25,6 @@ func TestReasonsOfThePage(t *testing.T) {
 	written, err := os.ReadFile(path)
 	require.NoError(t, err)
 	assert.Equal(t, script, string(written), "mend it with: go test ./internal/docs -update")
-	assert.Contains(t, script, "\n  not_injected: \"no tool of the injected server\",\n")
+	assert.Contains(t, script, "\n  not_injected: \"it is no tool of the injected server\",\n")
 	assert.Greater(t, strings.Count(script, "\n"), 50)
 }
