@@ -37,7 +37,7 @@ func TestExitCodes(t *testing.T) {
 		"one that looks like": {"exits", "137", 137},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := start(t, c.role, []string{c.arg})
+			r := start(t, c.role, []string{c.arg}, func(o *Options) { o.Close = patience })
 			if c.role == "echoes" {
 				require.NoError(t, r.in.Close())
 			}
