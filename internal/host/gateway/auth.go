@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"strings"
 
@@ -50,11 +49,7 @@ func (g *Gateway) identify(secret, remote, surface string) (dispatch.Person, str
 			return p, ""
 		}
 	}
-	host, _, err := net.SplitHostPort(remote)
-	if err != nil {
-		host = remote
-	}
-	if !g.failures.allow(host) {
+	if !g.failures.allow(machine(remote)) {
 		return dispatch.Person{}, refusedTries
 	}
 	return dispatch.Person{}, refusedToken
@@ -83,9 +78,9 @@ func (g *Gateway) known(surface string, next func(w http.ResponseWriter, r *http
 		p, why := g.identify(bearer(r.Header), r.RemoteAddr, surface)
 		switch {
 		case why != "":
-			g.refuseToken(w, why)
+			g.refuseToken(w, r, "", why)
 		case !g.requests.allow(p.Name):
-			g.refuseToken(w, refusedRate)
+			g.refuseToken(w, r, p.Name, refusedRate)
 		default:
 			defer stays(r.Context())()
 			next(w, r, p)
@@ -93,8 +88,9 @@ func (g *Gateway) known(surface string, next func(w http.ResponseWriter, r *http
 	})
 }
 
-// refuseToken answers a request whose token is not good, or good too often.
-func (g *Gateway) refuseToken(w http.ResponseWriter, why string) {
+// refuseToken answers a request whose token is not good, or good too often; then it has
+// a name.
+func (g *Gateway) refuseToken(w http.ResponseWriter, r *http.Request, token, why string) {
 	status := http.StatusTooManyRequests
 	if why == refusedToken {
 		status = http.StatusUnauthorized
@@ -102,5 +98,5 @@ func (g *Gateway) refuseToken(w http.ResponseWriter, why string) {
 	} else {
 		w.Header().Set("Retry-After", "6")
 	}
-	g.refuse(w, why, status)
+	g.refuse(w, r, token, why, status)
 }

@@ -84,7 +84,7 @@ func TestWithoutAGoodToken(t *testing.T) {
 	} {
 		answer, body := s.get(t, "GET", c.path, with(c.header...))
 		assert.Equal(t, 401, answer.StatusCode, "%s %q", c.path, c.header)
-		assert.Equal(t, "token_missing_or_unknown\n", body)
+		assert.Regexp(t, `^token_missing_or_unknown: .*assent token create`, body)
 	}
 	assert.NotContains(t, s.log.String(), "s3cret")
 }
@@ -228,7 +228,7 @@ func TestManyUnknownTokens(t *testing.T) {
 	}
 	answer, body := s.get(t, "GET", "/api/actions", with("Authorization", "Bearer guess"))
 	assert.Equal(t, 429, answer.StatusCode)
-	assert.Equal(t, "too_many_unknown_tokens\n", body)
+	assert.Equal(t, "too_many_unknown_tokens: too many unknown tokens came from there: wait a minute\n", body)
 	p := s.dial(t, "")
 	assert.Equal(t, dispatch.CodeRateLimited, codeOf(t, p.ask(t, `{"id":"0","action":"auth","payload":{"token":"guess"}}`)))
 	answer, _ = s.get(t, "GET", "/api/actions", with("Authorization", "Bearer s3cret"))
@@ -248,6 +248,7 @@ func TestRate(t *testing.T) {
 	answer, _ = s.get(t, "GET", "/api/actions", with("Authorization", "Bearer s3cret"))
 	assert.Equal(t, 429, answer.StatusCode)
 	assert.NotEmpty(t, answer.Header.Get("Retry-After"))
+	assert.Regexp(t, `reason=too_many_requests .* from=127.0.0.1 path=/api/actions token=desk\n`, s.log.String())
 	assert.Contains(t, other.ask(t, `{"id":1,"action":"task.list"}`), `"result"`, "another token has its own")
 	assert.Len(t, s.asked(), 3)
 }

@@ -59,23 +59,23 @@ func (g *Gateway) serveWebSocket(w http.ResponseWriter, r *http.Request) {
 	authorized := len(r.Header.Values("Authorization")) > 0
 	if authorized {
 		if why := c.introduce(bearer(r.Header), r); why != "" {
-			g.refuseToken(w, why)
+			g.refuseToken(w, r, "", why)
 			return
 		}
 	}
 	switch why := g.admit(c); why {
 	case "":
 	case refusedClients:
-		g.refuseToken(w, why)
+		g.refuseToken(w, r, c.person.Name, why)
 		return
 	default:
-		g.refuse(w, why, http.StatusServiceUnavailable)
+		g.refuse(w, r, c.person.Name, why, http.StatusServiceUnavailable)
 		return
 	}
 	defer g.dismiss(c)
 	if authorized {
 		if why := c.introduce(bearer(r.Header), r); why != "" {
-			g.refuseToken(w, why)
+			g.refuseToken(w, r, "", why)
 			return
 		}
 	}
@@ -166,7 +166,7 @@ func (c *client) take(raw []byte, allowed bool) bool {
 	case failure != nil:
 	case dispatch.Internal(r.name):
 		failure = dispatch.RawInternal()
-		c.g.refusals.log("internal_action_of_raw_client")
+		c.g.refusals.log("internal_action_of_raw_client", nil, c.person.Name)
 	case !allowed:
 		failure = &dispatch.Error{Code: dispatch.CodeRateLimited, Message: "this token sends too many requests"}
 	default:

@@ -65,7 +65,8 @@ func TestTooManyOfATokenAtOnce(t *testing.T) {
 			}
 			status, body := ask(test.method, "s3cret")
 			assert.Equal(t, 429, status)
-			assert.Equal(t, test.says+"\n", body)
+			assert.Equal(t, test.says+": "+ways[test.says]+"\n", body)
+			assert.Regexp(t, `reason=`+test.says+` .* from=127.0.0.1 path=/mcp token=desk\n`, s.log.String())
 			status, _ = ask(test.other, "s3cret")
 			assert.Equal(t, 200, status, "the one is not counted as the other")
 			status, _ = ask(test.method, "wall")

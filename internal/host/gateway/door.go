@@ -1,14 +1,11 @@
 package gateway
 
 import (
-	"context"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // door knows which requests may come in at all.
@@ -90,19 +87,4 @@ func secure(h http.Header) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
 	h.Set("Cache-Control", "no-store")
-}
-
-// refusalLog logs the first refusal of each reason as a warning and the others at
-// debug level: any web page can cause as many as it likes.
-type refusalLog struct {
-	logger *slog.Logger
-	seen   sync.Map
-}
-
-func (l *refusalLog) log(reason string) {
-	level := slog.LevelDebug
-	if _, again := l.seen.LoadOrStore(reason, true); !again {
-		level = slog.LevelWarn
-	}
-	l.logger.Log(context.Background(), level, "the gateway refused a request", "reason", reason)
 }

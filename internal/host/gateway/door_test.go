@@ -88,7 +88,8 @@ func TestHosts(t *testing.T) {
 		for _, host := range []string{"evil.example", "evil.example:" + port, "localhost", "localhost:1", "127.0.0.1.nip.io:" + port, "127.0.0.2:" + port, "proxy.example", "localhost.:" + port} {
 			answer, body := s.get(t, "GET", path, with("Host", host, "Authorization", "Bearer s3cret"))
 			assert.Equal(t, 403, answer.StatusCode, "%s of %s", path, host)
-			assert.Equal(t, "host_not_allowed\n", body)
+			assert.Regexp(t, `^host_not_allowed: .* add that host to hosts in its configuration\n$`, body)
+			assert.NotContains(t, body, host+" ", "it is nothing of the request's")
 		}
 		answer, _ := s.get(t, "GET", path, with("Authorization", "Bearer s3cret", "Origin", "https://evil.example"))
 		assert.Equal(t, 403, answer.StatusCode, path)
@@ -101,6 +102,8 @@ func TestHosts(t *testing.T) {
 	}
 	assert.NotContains(t, s.log.String(), "evil")
 	assert.Equal(t, 1, strings.Count(s.log.String(), "level=WARN msg=\"the gateway refused a request\" reason=host_not_allowed"))
+	assert.Regexp(t, `level=WARN .* reason=host_not_allowed way=".* hosts in its configuration" from=127.0.0.1 path=/\n`, s.log.String())
+	assert.NotContains(t, s.log.String(), "nothing", "a path that is none of ours")
 }
 
 type at string

@@ -104,7 +104,7 @@ type socketKey struct{}
 // serve accepts connections until the gateway ends.
 func (g *Gateway) serve() {
 	defer close(g.served)
-	listener := &boundedListener{Listener: g.opts.Listener, most: g.opts.Limits.MaxConnections, full: func() { g.refusals.log("too_many_connections") }}
+	listener := &boundedListener{Listener: g.opts.Listener, most: g.opts.Limits.MaxConnections, full: func() { g.refusals.log("too_many_connections", nil, "") }}
 	var err error
 	if g.opts.TLS != nil {
 		err = g.server.ServeTLS(listener, "", "")
@@ -132,16 +132,10 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = control.SetReadDeadline(time.Now().Add(readBodyTimeout))
 	_ = control.SetWriteDeadline(time.Now().Add(writeTimeout))
 	if why := g.door.refuses(r); why != "" {
-		g.refuse(w, why, http.StatusForbidden)
+		g.refuse(w, r, "", why, http.StatusForbidden)
 		return
 	}
 	g.handler.ServeHTTP(w, r)
-}
-
-// refuse answers a request that is not let in.
-func (g *Gateway) refuse(w http.ResponseWriter, why string, status int) {
-	g.refusals.log(why)
-	say(w, status, why)
 }
 
 // Publish tells watching clients of an event. Events reach every client in the same

@@ -22,12 +22,12 @@ func (g *Gateway) serveMCP(w http.ResponseWriter, r *http.Request, p dispatch.Pe
 		open, many = g.streams, refusedClients
 	}
 	if !g.enter(open, p.Name) {
-		g.refuseToken(w, many)
+		g.refuseToken(w, r, p.Name, many)
 		return
 	}
 	defer g.leave(open, p.Name)
 	if !stream {
-		if !g.readBody(w, r) {
+		if !g.readBody(w, r, p.Name) {
 			return
 		}
 		if !g.begin() {
@@ -40,7 +40,7 @@ func (g *Gateway) serveMCP(w http.ResponseWriter, r *http.Request, p dispatch.Pe
 	defer done()
 	p, why := g.identify(bearer(r.Header), r.RemoteAddr, p.Surface)
 	if why != "" {
-		g.refuseToken(w, why)
+		g.refuseToken(w, r, p.Name, why)
 		return
 	}
 	_ = control.SetReadDeadline(time.Time{})
@@ -58,12 +58,12 @@ const serverEnds = "the server ends"
 
 // readBody reads the whole body, so that a client cannot keep the MCP server waiting by
 // sending it slowly, nor the end of the gateway; false when it is refused.
-func (g *Gateway) readBody(w http.ResponseWriter, r *http.Request) bool {
+func (g *Gateway) readBody(w http.ResponseWriter, r *http.Request, token string) bool {
 	control := http.NewResponseController(w)
 	defer whenEnds(g.ctx, func() { _ = control.SetReadDeadline(time.Unix(1, 0)) })()
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(g.opts.Limits.MaxMessage)))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		g.refuse(w, "body_too_large", http.StatusRequestEntityTooLarge)
+		g.refuse(w, r, token, "body_too_large", http.StatusRequestEntityTooLarge)
 		return false
 	} else if err != nil && g.ctx.Err() != nil {
 		say(w, http.StatusServiceUnavailable, serverEnds)

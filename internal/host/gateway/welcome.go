@@ -75,7 +75,7 @@ func (c *client) personOf(first *request, r *http.Request) (dispatch.Person, *di
 	if why == "" {
 		return c.person, nil
 	}
-	c.g.refusals.log(why)
+	c.g.refusals.log(why, r, "")
 	switch why {
 	case refusedTries:
 		return dispatch.Person{}, &dispatch.Error{Code: dispatch.CodeRateLimited, Message: "too many unknown tokens came from there: wait a minute"}
