@@ -1,5 +1,6 @@
 // One task in the tree: its state, its agents, what is said, and what a person may do
 // with it.
+import { copy } from "./copy.js";
 import { el, said, show } from "./dom.js";
 import { lets, soon, touch } from "./guard.js";
 import { say } from "./say.js";
@@ -21,7 +22,10 @@ export class TaskNode {
     this.state = el("span", { class: "state" });
     this.meta = el("p", { class: "meta" });
     this.process = el("p", { class: "meta" });
-    this.ident = el("p", { class: "meta ident" });
+    this.id = el("code", {});
+    this.link = el("a", {}, "Link");
+    this.copy = el("button", { type: "button", class: "quiet", click: () => this.copyId() }, "Copy the id");
+    this.ident = el("p", { class: "meta ident" }, this.id, this.copy, this.link);
     this.note = el("p", { class: "note", hidden: true }); // of the host
     this.troubles = el("ul", { class: "troubles" });
     this.alive = false; // an agent of it has not ended, whatever its own state
@@ -59,7 +63,8 @@ export class TaskNode {
     this.meta.replaceChildren(facts.join(", "));
     if (task.state === "created") this.meta.append(el("br"), "Nobody has told its agent anything yet: send it a prompt.");
     if (task.summary) this.meta.append(el("br"), said(task.summary));
-    this.ident.replaceChildren("Id ", el("code", {}, task.id), " ", el("a", { href: `#task=${encodeURIComponent(task.id)}` }, "Link to this task"));
+    this.id.textContent = task.id;
+    this.link.href = `#task=${encodeURIComponent(task.id)}`;
     this.note.textContent = task.note ?? "";
     show(this.note, Boolean(task.note));
     show(this.controls, this.hooks.mayOperate());
@@ -95,6 +100,10 @@ export class TaskNode {
   say(piece) {
     this.spoken.add(piece);
     this.spoken.draw(this.details.open);
+  }
+
+  async copyId() {
+    this.copy.textContent = (await copy(this.id)) ? "Copied" : "Copy the id";
   }
 
   // hear takes in what the server has kept of what was said.

@@ -66,7 +66,7 @@ func TestTheAddressNamesATask(t *testing.T) {
 	w.until(`document.querySelector("` + second + `details").open && document.activeElement === document.querySelector("` + second + `summary")`)
 	assert.Equal(t, "http://"+s.address+"/#task=task-2", eval[string](w, "location.href"), "the token has left it")
 	assert.False(t, eval[bool](w, `document.querySelector("#tasks details").open`))
-	w.shows(second, "Id task-2 Link to this task")
+	w.shows(second+".ident code", "task-2")
 	w.shows(second, "Nobody has told its agent anything yet")
 	w.click("#tasks summary")
 	w.click("#tasks .ident a")
@@ -74,6 +74,14 @@ func TestTheAddressNamesATask(t *testing.T) {
 	require.NoError(t, chromedp.Do(w.ctx, chromedp.Reload()))
 	w.connected()
 	w.until(`document.querySelector("#tasks details").open`)
+	w.run(`Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => { window.copied = text; } }, configurable: true })`)
+	w.click("#tasks .ident button")
+	w.shows("#tasks .ident button", "Copied")
+	assert.Equal(t, "t1", eval[string](w, "copied"))
+	w.run(`Object.defineProperty(navigator, "clipboard", { value: undefined })`) // as without TLS on another machine
+	w.click("#tasks .ident button")
+	w.shows("#notice", "It is selected")
+	assert.Equal(t, "t1", eval[string](w, "String(getSelection())"))
 }
 
 // A task is started with one of the agents that the server has.
