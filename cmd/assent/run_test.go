@@ -204,7 +204,7 @@ func TestAQuestionHidesNothing(t *testing.T) {
 
 func TestAnAgentThatDoesNotAsk(t *testing.T) {
 	_, stdout, _ := runIt(t, append([]string{"run", "--agent", "claude-acp", "--prompt", "go"}, agent(t, "unasked")...)...)
-	assert.Contains(t, stdout, "note      1 tool calls ran without a permission request: about those the agent decides by itself\n")
+	assert.Contains(t, stdout, "note      1 tool call ran without a permission request: the agent, or a proxy in front of it, decides about those by itself\n")
 }
 
 func TestAnAgentIDIsGuessedAndThatIsSaid(t *testing.T) {

@@ -245,7 +245,11 @@ func (s *screen) warnUnasked() {
 	s.mu.Lock()
 	n := s.unasked
 	s.mu.Unlock()
-	if n > 0 {
-		s.line("note", "%d tool calls ran without a permission request: about those the agent decides by itself", n)
+	const what = "ran without a permission request: the agent, or a proxy in front of it, decides about those by itself"
+	switch {
+	case n == 1:
+		s.line("note", "1 tool call "+what)
+	case n > 1:
+		s.line("note", "%d tool calls "+what, n)
 	}
 }

@@ -139,6 +139,8 @@ func (t *terminal) Answer(l line, working bool) bool {
 	o := t.open[number]
 	t.mu.Unlock()
 	switch {
+	case isChoice(fields): // another question could have come meanwhile
+		t.screen.line("", "of which question? for question %d type: %d %s", numbers[0], numbers[0], fields[0])
 	case len(fields) != 2 || err != nil:
 		t.screen.line("", "not understood: answer with the question's number and the option's, as in: %d 1", numbers[0])
 	case o == nil:
@@ -159,7 +161,7 @@ func (t *terminal) reply(o *openQuestion, word string) {
 	case word == "?":
 		t.detail(o)
 	case word == "why":
-		t.screen.block("", strings.Split(strings.TrimSuffix(o.Result.Explain(), "\n"), "\n"))
+		t.screen.block("", whyLines(o.Result))
 	case err == nil && option > len(o.Options) && option <= o.offered:
 		t.screen.line("", "option %d of question %d was not shown, and cannot be chosen here", option, o.Number)
 	case err != nil || option < 1 || option > len(o.Options):
@@ -175,6 +177,17 @@ func (t *terminal) reply(o *openQuestion, word string) {
 	}
 }
 
+// whyLines say what each stage said, with what its reason means.
+func whyLines(r pipeline.Result) []string {
+	lines := strings.Split(strings.TrimSuffix(r.Explain(), "\n"), "\n")
+	for n, step := range r.Trace.Steps() {
+		if words := meanings[step.Decision.Reason]; words != "" && n+1 < len(lines) {
+			lines[n+1] += ": " + words
+		}
+	}
+	return lines
+}
+
 // detail shows everything of a question, which is read for this and not kept.
 func (t *terminal) detail(o *openQuestion) {
 	d, err := t.store.Detail(o.Key)
@@ -185,8 +198,20 @@ func (t *terminal) detail(o *openQuestion) {
 	t.screen.block("", detailLines(o.Question, d))
 }
 
+// isChoice says whether somebody has typed an option without its question.
+func isChoice(fields []string) bool {
+	if len(fields) != 1 {
+		return false
+	}
+	_, err := strconv.ParseUint(fields[0], 10, 64)
+	return err == nil || fields[0] == "?" || fields[0] == "why"
+}
+
 // looksLikeAnswer tells an answer from a prompt while both are possible.
 func looksLikeAnswer(fields []string) bool {
+	if isChoice(fields) {
+		return true
+	}
 	if len(fields) != 2 {
 		return false
 	}

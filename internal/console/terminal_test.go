@@ -3,6 +3,7 @@ package console
 import (
 	"bytes"
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/internal/host/process"
 	"github.com/kandev/assent/pipeline"
+	"github.com/kandev/assent/stages"
 )
 
 // bench is a terminal in front of a store, with offers that nobody sent.
@@ -72,6 +74,30 @@ func TestSeveralQuestionsEachWithItsOwnNumber(t *testing.T) {
 	b.types("1 2")
 	assert.Equal(t, []string{"person_selected a", "person_selected r"}, b.answers)
 	assert.Equal(t, []uint64{3}, b.numbers())
+}
+
+// An option without its question could be meant for another one: it is asked for.
+func TestAnOptionWithoutItsQuestion(t *testing.T) {
+	b := newBench(t)
+	b.offer()
+	for _, typed := range []string{"1", "?", "why"} {
+		b.out.Reset()
+		assert.True(t, b.Answer(line{text: typed, at: time.Now().Add(time.Second)}, false), "it is no prompt")
+		assert.Contains(t, b.out.String(), "of which question? for question 1 type: 1 "+typed)
+	}
+	assert.Empty(t, b.answers)
+	b.types("1 1")
+	assert.Equal(t, []string{"person_selected a"}, b.answers)
+	assert.False(t, b.Answer(line{text: "1", at: time.Now()}, false), "with no question open it is a prompt")
+}
+
+// Why one is asked is said in words, too.
+func TestWhyInWords(t *testing.T) {
+	p, err := pipeline.New(pipeline.Order{stages.IdentityName}, []pipeline.Stage{stages.Identity{}})
+	require.NoError(t, err)
+	lines := whyLines(p.Decide(t.Context(), &pipeline.Request{}))
+	assert.Contains(t, strings.Join(lines, "\n"), "name_absent: "+meanings["name_absent"])
+	assert.NotEmpty(t, meanings["name_absent"])
 }
 
 func TestWhatWasTypedBeforeAQuestionIsNoAnswer(t *testing.T) {

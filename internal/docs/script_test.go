@@ -28,3 +28,19 @@ func TestReasonsOfThePage(t *testing.T) {
 	assert.Contains(t, script, "\n  not_injected: \"it is no tool of the injected server\",\n")
 	assert.Greater(t, strings.Count(script, "\n"), 50)
 }
+
+// The terminal explains every reason in the same words.
+func TestReasonsOfTheTerminal(t *testing.T) {
+	page, err := docs.Reasons(root)
+	require.NoError(t, err)
+	words, err := docs.Words(page)
+	require.NoError(t, err)
+	path := filepath.Join(root, "internal", "console", "meanings.go")
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(words), 0o644))
+	}
+	written, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, words, string(written), "mend it with: go test ./internal/docs -update")
+	assert.Regexp(t, `"not_injected": +"it is no tool of the injected server",`, words)
+}
