@@ -82,6 +82,7 @@ var (
 		"github.com/google/jsonschema-go/jsonschema", // payloads of actions; the MCP library's own
 		"github.com/coder/websocket/...",
 		"github.com/coder/acp-go-sdk/...",
+		"github.com/minio/highwayhash", // the checksums of the embedded server's files
 		"github.com/nats-io/nats-server/v2/...",
 		"github.com/nats-io/nats.go/...",
 		"github.com/nats-io/jwt/v2", // the tests' cluster with credentials

@@ -16,6 +16,8 @@ import (
 const (
 	// readyWithin bounds the start, which reads everything that is stored.
 	readyWithin = 60 * time.Second
+	// embeddedWithin bounds the reading of one bucket.
+	embeddedWithin = 20 * time.Second
 	// maxStore bounds what all buckets together take on the disk, in bytes.
 	maxStore = 4 << 30
 	// maxMemory bounds what they take in memory: they are all on the disk.
@@ -30,6 +32,7 @@ type embedded struct {
 	dir    string // of the data
 	log    *slog.Logger
 	unlock func() error
+	within time.Duration // of reading a bucket
 }
 
 // embed starts a server on a folder, which no other process may use meanwhile.
@@ -45,8 +48,11 @@ func embed(ctx context.Context, dir string, log *slog.Logger) (*embedded, error)
 	if err != nil {
 		return nil, err
 	}
-	e := &embedded{dir: dir, log: log, unlock: unlock}
-	if err := e.start(ctx, store); err != nil {
+	e := &embedded{dir: dir, log: log, unlock: unlock, within: embeddedWithin}
+	if err = findDamage(store); err == nil {
+		err = e.start(ctx, store)
+	}
+	if err != nil {
 		return nil, errors.Join(err, e.close())
 	}
 	return e, nil
@@ -82,7 +88,7 @@ func (e *embedded) start(ctx context.Context, store string) (err error) {
 	if fatal := logger.fatal(); fatal != "" || !e.server.JetStreamEnabled() {
 		return fmt.Errorf("state: the store in %q cannot be used: %s", store, fatal)
 	}
-	return nil
+	return e.findMissing(store)
 }
 
 // reopen ends what keeps the store and begins it anew. Connections stay.

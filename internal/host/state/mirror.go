@@ -3,7 +3,9 @@ package state
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"sync"
+	"time"
 )
 
 // Mirror is a bucket that is watched and written through one place, so that its
@@ -50,18 +52,30 @@ func (b *Bucket) Mirror(ctx context.Context, apply func(Change)) (*Mirror, error
 			m.watched(c)
 		}
 	}()
-	ctx, stop := context.WithTimeout(ctx, readyWithin)
+	late, stop := context.WithTimeout(ctx, b.state.readWithin())
 	defer stop()
 	select {
 	case <-current:
 		return m, nil
 	case <-m.done:
 		err = errors.New("state: the store was closed")
-	case <-ctx.Done():
-		err = failure(ctx.Err())
+	case <-late.Done():
+		err = failure(late.Err())
+		if e := b.state.embedded; e != nil && ctx.Err() == nil {
+			err = damaged(filepath.Join(e.dir, storeFolder), "not all that it counts can be read")
+		}
 	}
 	m.Close()
 	return nil, err
+}
+
+// readWithin is how long all of a bucket may take to be read. The embedded server reads
+// from the disk of this machine, and has done so before.
+func (s *State) readWithin() time.Duration {
+	if s.embedded != nil {
+		return s.embedded.within
+	}
+	return readyWithin
 }
 
 // watched takes what the watch tells. After a deletion it tells nothing older of the key.

@@ -24,31 +24,31 @@ func (l *serverLog) fatal() string {
 	return ""
 }
 
-func (l *serverLog) say(level, format string, args []any) {
-	attrs := []slog.Attr{slog.String("level_there", level), slog.String("message", format)}
+func (l *serverLog) say(level slog.Level, format string, args []any) {
+	attrs := []slog.Attr{slog.String("message", format)}
 	for _, arg := range args {
 		if err, ok := arg.(error); ok {
 			attrs = append(attrs, slog.Any("error", err))
 		}
 	}
-	l.log.LogAttrs(context.Background(), slog.LevelDebug, "the embedded NATS server says something", attrs...)
+	l.log.LogAttrs(context.Background(), level, "the embedded NATS server says something", attrs...)
 }
 
 // Noticef, and the others, are called by the server.
-func (l *serverLog) Noticef(format string, args ...any) { l.say("notice", format, args) }
+func (l *serverLog) Noticef(format string, args ...any) { l.say(slog.LevelDebug, format, args) }
 
 // Warnf logs a warning.
-func (l *serverLog) Warnf(format string, args ...any) { l.say("warning", format, args) }
+func (l *serverLog) Warnf(format string, args ...any) { l.say(slog.LevelWarn, format, args) }
 
 // Errorf logs an error.
-func (l *serverLog) Errorf(format string, args ...any) { l.say("error", format, args) }
+func (l *serverLog) Errorf(format string, args ...any) { l.say(slog.LevelError, format, args) }
 
 // Fatalf keeps the text for the error of the start: it is about folders and
 // disks, nothing is stored yet. The process goes on.
 func (l *serverLog) Fatalf(format string, args ...any) {
 	cause := fmt.Sprintf(format, args...)
 	l.cause.CompareAndSwap(nil, &cause)
-	l.say("fatal", format, args)
+	l.say(slog.LevelDebug, format, args)
 }
 
 // Debugf is not called: the server is not told to debug.

@@ -1,0 +1,169 @@
+package state
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/kandev/assent/internal/testlog"
+)
+
+// written makes a store with a few entries, one of which was written twice and one
+// deleted, and gives its folder and that of its stream.
+func written(t *testing.T) (dir, stream string) {
+	t.Helper()
+	dir = t.TempDir()
+	s := open(t, Options{Dir: dir})
+	b := bucket(t, s, "things")
+	revisions := map[string]uint64{}
+	for _, key := range []string{"one", "two", "three"} {
+		revision, err := b.Create(t.Context(), key, []byte("the value of "+key))
+		require.NoError(t, err)
+		revisions[key] = revision
+	}
+	_, err := b.Update(t.Context(), "one", []byte("another value"), revisions["one"])
+	require.NoError(t, err)
+	require.NoError(t, b.Delete(t.Context(), "two", revisions["two"]))
+	_, err = b.Create(t.Context(), "last", []byte("the last value"))
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	return dir, filepath.Join(dir, storeFolder, streamsFolder, "KV_assent_things")
+}
+
+// edit changes a file.
+func edit(t *testing.T, file string, change func([]byte) []byte) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, change(text), 0o600))
+}
+
+// A store that is damaged is not opened, and stays as it is; one that is whole is, and so
+// is one whose last write was cut off.
+func TestDamage(t *testing.T) {
+	flip := func(at float64) func([]byte) []byte {
+		return func(b []byte) []byte { b[int(float64(len(b))*at)] ^= 0x80; return b }
+	}
+	whole := map[string]string{"one": "another value", "three": "the value of three", "last": "the last value"}
+	for name, test := range map[string]struct {
+		file   string
+		change func([]byte) []byte
+		says   string // empty: it is opened
+		gone   string // the key that is not there then
+	}{
+		"nothing":                       {"msgs/1.blk", func(b []byte) []byte { return b }, "", ""},
+		"a byte at the beginning":       {"msgs/1.blk", flip(0.01), "msgs/1.blk holds from byte 0 on", ""},
+		"a byte in the middle":          {"msgs/1.blk", flip(0.5), "msgs/1.blk holds from byte ", ""},
+		"a byte at the end":             {"msgs/1.blk", flip(0.99), "msgs/1.blk holds from byte ", ""},
+		"the last write was cut off":    {"msgs/1.blk", func(b []byte) []byte { return b[:len(b)-3] }, "", "last"},
+		"empty space after the end":     {"msgs/1.blk", func(b []byte) []byte { return append(b, make([]byte, 100)...) }, "", ""},
+		"the description":               {"meta.inf", flip(0.5), "KV_assent_things has no description", ""},
+		"the checksum of the former":    {"meta.sum", flip(0.5), "KV_assent_things has no description", ""},
+		"the index, which is made anew": {"msgs/index.db", flip(0.5), "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, stream := written(t)
+			file := filepath.Join(stream, filepath.FromSlash(test.file))
+			edit(t, file, test.change)
+			before, err := os.ReadFile(file)
+			require.NoError(t, err)
+			s, err := Open(t.Context(), Options{Dir: dir})
+			if test.says != "" {
+				require.ErrorContains(t, err, test.says)
+				assert.ErrorContains(t, err, filepath.Join(dir, storeFolder))
+				assert.ErrorContains(t, err, "from a backup")
+				after, err := os.ReadFile(file)
+				require.NoError(t, err)
+				assert.Equal(t, before, after)
+				return
+			}
+			require.NoError(t, err)
+			defer func() { assert.NoError(t, s.Close()) }()
+			stored := values(t, bucket(t, s, "things"))
+			for key, value := range whole {
+				if key != test.gone {
+					assert.Equal(t, value, stored[key])
+				}
+			}
+		})
+	}
+}
+
+// Whichever byte of a block is another one, it is found, but for the length of the last
+// record, which can then look like one that was cut off, and those of subjects. A block
+// that ends anywhere is readable, if it is the last one.
+func TestEachByteOfABlock(t *testing.T) {
+	_, stream := written(t)
+	block, err := os.ReadFile(filepath.Join(stream, "msgs", "1.blk"))
+	require.NoError(t, err)
+	_, ok := readable(block, "KV_assent_things", 1, false)
+	require.True(t, ok)
+	_, ok = readable(block, "KV_assent_things", 2, true)
+	require.False(t, ok, "it is another block's")
+	last, subjects := 0, map[int]bool{} // where records begin
+	for at := range block {
+		begins, ok := readable(block[:at], "KV_assent_things", 1, true)
+		require.True(t, ok)
+		last = begins
+		subjects[begins+atSubject], subjects[begins+atSubject+1] = true, true
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		at := rapid.IntRange(0, len(block)-1).Draw(t, "at")
+		changed := append([]byte(nil), block...)
+		changed[at] ^= rapid.ByteRange(1, 255).Draw(t, "by")
+		where, ok := readable(changed, "KV_assent_things", 1, true)
+		if subjects[at] {
+			return
+		}
+		if at < last || at >= last+recordLength {
+			assert.False(t, ok)
+		}
+		assert.LessOrEqual(t, where, at)
+		_, ok = readable(changed, "KV_assent_things", 1, false)
+		assert.False(t, ok)
+	})
+}
+
+// What is damaged while the server runs is said when it is read, in time.
+func TestDamageWhileItRuns(t *testing.T) {
+	for name, damage := range map[string]bool{"damaged": true, "whole": false} {
+		t.Run(name, func(t *testing.T) {
+			dir, stream := written(t)
+			s := open(t, Options{Dir: dir})
+			s.embedded.within = 500 * time.Millisecond
+			if damage {
+				edit(t, filepath.Join(stream, "msgs", "1.blk"), func(b []byte) []byte { b[len(b)-20] ^= 1; return b })
+			} else {
+				s.embedded.within = time.Minute
+			}
+			m, err := bucket(t, s, "things").Mirror(t.Context(), func(Change) {})
+			if damage {
+				assert.ErrorContains(t, err, "is damaged: not all that it counts can be read")
+				return
+			}
+			require.NoError(t, err)
+			m.Close()
+		})
+	}
+}
+
+// What the embedded server warns of is logged as a warning, with errors and without
+// anything else; what it says otherwise is not.
+func TestTheServersWarnings(t *testing.T) {
+	var log testlog.Buffer
+	l := newServerLog(log.Logger())
+	l.Warnf("stream %q: %v", "secret", os.ErrInvalid)
+	l.Errorf("consumer %q", "secret")
+	assert.Contains(t, log.String(), "level=WARN")
+	assert.Contains(t, log.String(), "level=ERROR")
+	assert.Contains(t, log.String(), os.ErrInvalid.Error())
+	warned := log.String()
+	l.Noticef("starting")
+	assert.NotContains(t, log.String()[len(warned):], "level=WARN")
+	assert.NotContains(t, log.String(), "secret")
+}
