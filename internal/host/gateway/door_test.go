@@ -176,7 +176,9 @@ func TestCheckListen(t *testing.T) {
 		assert.NoError(t, CheckListen(address, true, false), address)
 		assert.NoError(t, CheckListen(address, false, true), address)
 	}
-	assert.ErrorContains(t, CheckListen("8421", true, true), "use one like 127.0.0.1:8421")
+	for _, address := range []string{"8421", "127.0.0.1:99999", "127.0.0.1:-1", "127.0.0.1:x y"} {
+		assert.ErrorContains(t, CheckListen(address, true, true), "use one like 127.0.0.1:8421", address)
+	}
 }
 
 func TestOpenRefuses(t *testing.T) {

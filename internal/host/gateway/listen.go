@@ -10,7 +10,10 @@ import (
 // with TLS or somebody has said that it may be insecure. The address is host and
 // port; port 0 is any.
 func CheckListen(address string, tls, insecure bool) error {
-	host, _, err := net.SplitHostPort(address)
+	host, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
 	if err != nil {
 		return fmt.Errorf("gateway: the address to listen at, %q, is not host and port: use one like 127.0.0.1:8421", address)
 	}

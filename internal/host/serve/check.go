@@ -22,7 +22,7 @@ import (
 func (c *Config) Check() error {
 	if c.Listen != "" {
 		if err := gateway.CheckListen(c.Listen, c.TLS.Cert != "", c.Insecure); err != nil {
-			return errors.New(strings.TrimPrefix(err.Error(), "gateway: "))
+			return errors.New("listen: " + strings.TrimPrefix(err.Error(), "gateway: "))
 		}
 	}
 	if err := cmp.Or(gateway.CheckHosts(c.Hosts), gateway.CheckOrigins(c.Origins)); err != nil {

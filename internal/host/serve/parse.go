@@ -53,10 +53,10 @@ func parseConfig(path string, text []byte) (Config, error) {
 		return Config{}, fmt.Errorf("%s: it is no TOML of the expected form", path)
 	}
 	if name := numberFor(text); name != "" {
-		return Config{}, fmt.Errorf("%s: the value of %q is not of the expected form: write %s", path, name, formOf(reflect.TypeFor[Duration]()))
+		return Config{}, located(path, text, fmt.Errorf("%s is not of the expected form: write %s", name, formOf(reflect.TypeFor[Duration]())))
 	}
 	if err := c.Check(); err != nil {
-		return Config{}, fmt.Errorf("%s: %w", path, err)
+		return Config{}, located(path, text, err)
 	}
 	return c, nil
 }
@@ -72,7 +72,7 @@ func numberFor(text []byte) string {
 	for name, form := range settingsOf(reflect.TypeFor[Offers]()) {
 		value, given := raw.Offers[name]
 		if _, isText := value.(string); given && !isText && form == reflect.TypeFor[Duration]() {
-			return "offers." + name
+			return "offers: " + name
 		}
 	}
 	return ""
