@@ -247,6 +247,8 @@ func AskControl(ctx context.Context, dir string, r TokenRequest) (a TokenAnswer,
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, refusedOnWindows):
 		return TokenAnswer{}, false, nil
+	case errors.Is(err, fs.ErrPermission):
+		return TokenAnswer{}, false, dataError(dir, err)
 	case err != nil:
 		return TokenAnswer{}, false, fmt.Errorf("whether a server runs there cannot be told: %w: do it as the user that the server runs as", err)
 	}

@@ -271,7 +271,7 @@ func TestWhoseTheDataFolderIs(t *testing.T) {
 func TestADataFolderThatMayNotBeUsed(t *testing.T) {
 	refused := dataError("/srv", &fs.PathError{Op: "chmod", Path: "/srv", Err: syscall.EPERM})
 	assert.ErrorIs(t, refused, fs.ErrPermission)
-	assert.ErrorContains(t, refused, `the data folder "/srv": operation not permitted (it, or the folder around it, belongs to another user: run as that user`)
+	assert.ErrorContains(t, refused, `the data folder "/srv", or one around it, belongs to another user: run as that user, or name another one with --data (operation not permitted)`)
 	full := dataError("/srv", &fs.PathError{Op: "mkdir", Path: "/srv", Err: syscall.ENOSPC})
 	assert.NotContains(t, full.Error(), "another user")
 }

@@ -77,14 +77,13 @@ func lookAtData(dir string) (used, foreign bool, err error) {
 
 // dataError is an error of the data folder with the way out.
 func dataError(dir string, err error) error {
-	way := "name another one with --data"
-	if errors.Is(err, fs.ErrPermission) {
-		way = "it, or the folder around it, belongs to another user: run as that user, or " + way
-	}
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		err = path.Err
 	}
-	return fmt.Errorf("the data folder %q: %w (%s)", dir, err, way)
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("the data folder %q, or one around it, belongs to another user: run as that user, or name another one with --data (%w)", dir, err)
+	}
+	return fmt.Errorf("the data folder %q cannot be used: %w (name another one with --data)", dir, err)
 }
 
 // auditName is the file of the audit in the data folder.
