@@ -167,8 +167,9 @@ func (w *worker) directory() string {
 
 // Notes of the host about a task.
 const (
-	noteResumed = "The server was started anew; the agent's session was taken up again. What it was doing was cut off, and what it had asked is gone: send a prompt to go on."
+	noteResumed = "The server was started anew; the agent's session was taken up again. " + noteCut
 	noteLost    = "The agent could not take up its earlier session: it begins anew and knows nothing of what was said before."
+	noteCut     = "What it was doing was cut off, and what it had asked is gone: send a prompt to go on."
 	noteNever   = "The server was started anew before the agent had begun. Send a prompt to go on."
 )
 
@@ -183,7 +184,11 @@ func (w *worker) openSession(ctx context.Context) (*process.Session, error) {
 		session, err = w.instance.LoadSession(ctx, w.task.Session, dir)
 	}
 	if refused(err) {
-		w.r.remark(w.task.ID, noteLost)
+		note := noteLost
+		if w.resume != "" {
+			note += " " + noteCut
+		}
+		w.r.remark(w.task.ID, note)
 		return w.instance.NewSession(ctx, dir)
 	}
 	if err == nil && w.resume != "" {

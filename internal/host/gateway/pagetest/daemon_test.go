@@ -262,4 +262,8 @@ func TestTheDaemonIsKilled(t *testing.T) {
 	w.shows(".card", "The server was started anew: this request is gone")
 	w.shows("#tasks", "‹Long life›")
 	w.until(`document.title === "assent"`)
+	later := open(t)
+	later.visit("http://" + d.listen + "/#" + strings.SplitN(d.page, "#", 2)[1])
+	later.connected()
+	later.shows("#tasks .note", "what it had asked is gone")
 }
