@@ -221,6 +221,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 	dir, err := os.MkdirTemp("", "assent")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	beginIn(t, dir, nil).stop() // tokens are for folders that a server knows
 	out, err := command(t, dir, TokenRequest{Command: "create", Name: "desk", Scopes: all})
 	require.NoError(t, err)
 	secret := secretForm.FindString(out)
