@@ -195,22 +195,28 @@ func (c *client) dispatch(ctx context.Context, r *request) {
 		c.answer(r.reply(nil, &dispatch.Error{Code: dispatch.CodeUnavailable, Message: "the server ends"}))
 		return
 	}
-	defer c.g.running.Done()
 	if r.name == actionWatch {
+		defer c.g.running.Done()
 		c.startWatch(ctx, r)
 		return
 	}
 	result, failure := c.ask(ctx, r)
-	c.answer(r.reply(result, failure))
+	c.answerOf(r.reply(result, failure), c.g.running.Done)
 }
 
-// answer sends a reply: at once where nothing waits, else through the outbox.
-func (c *client) answer(reply []byte) {
+// answer sends a reply.
+func (c *client) answer(reply []byte) { c.answerOf(reply, func() {}) }
+
+// answerOf sends a reply: at once where nothing waits, else through the outbox. Over says
+// that the request is over; the reply is still sent, to a client that reads.
+func (c *client) answerOf(reply []byte, over func()) {
 	if !c.out.begin() {
 		c.out.put(outgoing{reply: reply})
+		over()
 		return
 	}
 	defer c.out.done()
+	over()
 	if c.conn.Write(c.ctx, websocket.MessageText, reply) != nil {
 		c.out.end(clientLeft, "")
 	}

@@ -14,14 +14,16 @@ type cut struct {
 }
 
 // cuttable is a context that [Gateway.DropToken] ends, for a request of a token, until
-// done is called. A stream is closed with it, whether its handler comes to an end or not.
-func (g *Gateway) cuttable(w http.ResponseWriter, r *http.Request, name string) (_ context.Context, done func()) {
+// done is called. A stream is closed with it, whether its handler comes to an end or not;
+// the answer of a call is cut where its client does not read it.
+func (g *Gateway) cuttable(to *piecewise, r *http.Request, name string) (_ context.Context, done func()) {
 	ctx, cancel := context.WithCancel(r.Context())
 	dropped, drop := context.WithCancel(context.Background())
-	keep := func() {}
+	end := to.hurry
 	if r.Method == http.MethodGet {
-		keep = whenEnds(dropped, func() { closeStream(w, r) })
+		end = func() { closeStream(to, r) }
 	}
+	keep := whenEnds(dropped, end)
 	c := &cut{name, func() { cancel(); drop() }}
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -33,6 +33,8 @@ type Gateway struct {
 	refusals refusalLog
 	ctx      context.Context // ends with the gateway
 	cancel   context.CancelFunc
+	closing  context.Context // ends when the gateway begins to end
+	hurry    context.CancelFunc
 	begun    sync.Once
 	served   chan struct{}  // closed when no connection is accepted any more
 	running  sync.WaitGroup // requests that are let finish when the gateway ends
@@ -77,6 +79,7 @@ func New(opts Options) (*Gateway, error) {
 		cuts:     map[*cut]bool{},
 	}
 	g.ctx, g.cancel = context.WithCancel(context.Background())
+	g.closing, g.hurry = context.WithCancel(context.Background())
 	g.handler = g.routes()
 	g.server = &http.Server{
 		Handler:           g,
@@ -179,8 +182,9 @@ func (g *Gateway) begin() bool {
 }
 
 // Shutdown ends the gateway gracefully: new requests are refused, those that run are
-// let finish, clients are told that the server ends. When ctx ends the rest is cut,
-// and its error comes back. Calls after the first do nothing.
+// let finish, clients are told that the server ends. When ctx ends the rest is cut, and
+// its error comes back where requests were. A client that does not read what it was sent
+// is cut a little earlier, which is no error. Calls after the first do nothing.
 func (g *Gateway) Shutdown(ctx context.Context) error {
 	g.mu.Lock()
 	again := g.ending
@@ -189,13 +193,19 @@ func (g *Gateway) Shutdown(ctx context.Context) error {
 	if again {
 		return nil
 	}
+	g.hurry()
 	err := wait(ctx, &g.running)
 	g.endClients(websocket.StatusGoingAway, "the server ends", func(*client) bool { return true })
-	err = errors.Join(err, wait(ctx, &g.sockets))
+	unread := wait(ctx, &g.sockets)
 	g.cancel() // streams, and whatever is cut
-	if e := g.server.Shutdown(ctx); e != nil {
-		err = errors.Join(err, e)
+	reading, enough := context.WithTimeout(ctx, farewell)
+	defer enough()
+	if e := g.server.Shutdown(reading); e != nil {
+		unread = e
 		_ = g.server.Close()
+	}
+	if unread != nil {
+		g.opts.Logger.Warn("connections were cut that did not end by themselves: their clients read too slowly, or not at all")
 	}
 	g.Serve() // of a gateway that never served this closes the listener
 	<-g.served
@@ -203,7 +213,7 @@ func (g *Gateway) Shutdown(ctx context.Context) error {
 	defer stop()
 	_, _ = wait(grace, &g.sockets), wait(grace, &g.running)
 	if err != nil {
-		return fmt.Errorf("gateway: not everything had ended: %w", err)
+		return fmt.Errorf("gateway: requests that ran were cut: %w", err)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/kandev/assent/internal/host/dispatch"
@@ -15,7 +16,6 @@ import (
 // token may be deleted while the body of a call comes, so it is looked up again once
 // [Gateway.DropToken] sees the request.
 func (g *Gateway) serveMCP(w http.ResponseWriter, r *http.Request, p dispatch.Person) {
-	control := http.NewResponseController(w)
 	stream := r.Method == http.MethodGet
 	open, many := g.calls, refusedCalls
 	if stream {
@@ -26,6 +26,7 @@ func (g *Gateway) serveMCP(w http.ResponseWriter, r *http.Request, p dispatch.Pe
 		return
 	}
 	defer g.leave(open, p.Name)
+	to := &piecewise{ResponseWriter: w, control: http.NewResponseController(w)}
 	if !stream {
 		if !g.readBody(w, r, p.Name) {
 			return
@@ -34,24 +35,21 @@ func (g *Gateway) serveMCP(w http.ResponseWriter, r *http.Request, p dispatch.Pe
 			say(w, http.StatusServiceUnavailable, serverEnds)
 			return
 		}
-		defer g.running.Done()
+		to.begun = sync.OnceFunc(g.running.Done)
+		defer to.begun()
 	}
-	ctx, done := g.cuttable(w, r, p.Name)
+	defer to.finish()
+	defer whenEnds(g.closing, to.hurry)()
+	ctx, done := g.cuttable(to, r, p.Name)
 	defer done()
 	p, why := g.identify(bearer(r.Header), r.RemoteAddr, p.Surface)
 	if why != "" {
 		g.refuseToken(w, r, p.Name, why)
 		return
 	}
-	_ = control.SetReadDeadline(time.Time{})
-	defer func() { _ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) }() // of what is still to be sent
-	if stream {
-		_ = control.SetWriteDeadline(time.Time{})
-		w = piecewise{w, control}
-	} else {
-		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout))
-	}
-	g.opts.MCP.ServeHTTP(w, r.WithContext(context.WithValue(ctx, personKey{}, p)))
+	_ = to.control.SetReadDeadline(time.Time{})
+	_ = to.control.SetWriteDeadline(time.Time{})
+	g.opts.MCP.ServeHTTP(to, r.WithContext(context.WithValue(ctx, personKey{}, p)))
 }
 
 const serverEnds = "the server ends"
@@ -93,33 +91,4 @@ func (g *Gateway) leave(open map[string]int, name string) {
 	if open[name]--; open[name] == 0 {
 		delete(open, name)
 	}
-}
-
-// piecewise is a stream, which may last as long as it likes: each piece has to be read
-// within [writeTimeout].
-type piecewise struct {
-	http.ResponseWriter
-	control *http.ResponseController
-}
-
-// Write sends what is larger than the buffer at once.
-func (p piecewise) Write(b []byte) (int, error) {
-	defer p.within()()
-	return p.ResponseWriter.Write(b)
-}
-
-// FlushError is how [http.ResponseController] flushes.
-func (p piecewise) FlushError() error {
-	defer p.within()()
-	return p.control.Flush()
-}
-
-// Unwrap is how it does the rest.
-func (p piecewise) Unwrap() http.ResponseWriter { return p.ResponseWriter }
-
-// within sets the deadline of one piece, and gives what takes it away: with HTTP/2 it
-// would end a stream that has nothing to say.
-func (p piecewise) within() func() {
-	_ = p.control.SetWriteDeadline(time.Now().Add(writeTimeout))
-	return func() { _ = p.control.SetWriteDeadline(time.Time{}) }
 }

@@ -21,8 +21,9 @@ import (
 
 // pipes is a listener without sockets, whose buffers would take most answers in.
 type pipes struct {
-	conns chan net.Conn
-	ended chan struct{}
+	conns   chan net.Conn
+	ended   chan struct{}
+	gateway *Gateway // that serves them
 }
 
 func (p pipes) Accept() (net.Conn, error) {
@@ -47,13 +48,14 @@ type written struct {
 // piped starts a gateway in a bubble with something behind /mcp and /metrics.
 func piped(t *testing.T, config *tls.Config, handler http.HandlerFunc) pipes {
 	t.Helper()
-	p := pipes{make(chan net.Conn), make(chan struct{})}
+	p := pipes{conns: make(chan net.Conn), ended: make(chan struct{})}
 	g, err := Open(Options{
 		Listener: p, TLS: config, Dispatcher: dispatch.New(nil), MaySee: maySee, MCP: handler, Metrics: handler,
 		Tokens: &people{of: map[string]dispatch.Person{"s3cret": {Name: "desk", Scopes: everything}}},
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, g.Shutdown(context.Background())) })
+	p.gateway = g
 	return p
 }
 
@@ -62,14 +64,18 @@ func piped(t *testing.T, config *tls.Config, handler http.HandlerFunc) pipes {
 func unread(t *testing.T, handler http.HandlerFunc) (ask func(method, path string) net.Conn) {
 	t.Helper()
 	p := piped(t, nil, handler)
-	return func(method, path string) net.Conn {
-		near, far := net.Pipe()
-		t.Cleanup(func() { _ = near.Close() })
-		p.conns <- far
-		_, err := fmt.Fprintf(near, "%s %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer s3cret\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", method, path)
-		require.NoError(t, err)
-		return near
-	}
+	return func(method, path string) net.Conn { return p.ask(t, method, path) }
+}
+
+// ask sends a request and gives the client's end.
+func (p pipes) ask(t *testing.T, method, path string) net.Conn {
+	t.Helper()
+	near, far := net.Pipe()
+	t.Cleanup(func() { _ = near.Close() })
+	p.conns <- far
+	_, err := fmt.Fprintf(near, "%s %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer s3cret\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", method, path)
+	require.NoError(t, err)
+	return near
 }
 
 // An answer that its client does not read is given up in time; one that is read late
