@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"net/http"
 	"os"
@@ -38,6 +39,9 @@ func keeper() int {
 	}
 	return 0
 }
+
+// sessionVariable is another id of a keeper's session, if it is set.
+const sessionVariable = "ASSENT_SERVE_TEST_SESSION"
 
 // answersFile is where keepers note each answer that they get, by process and request.
 const answersFile = "answers.txt"
@@ -79,7 +83,7 @@ func (k *keeping) take(line []byte) {
 		result = `{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"mcpCapabilities":{"http":true}},"agentInfo":{"name":"keeper","version":"1"}}`
 	case "session/new":
 		_ = os.WriteFile(serversFile, m.Params.Servers, 0o600)
-		result = `{"sessionId":"kept"}`
+		result = fmt.Sprintf(`{"sessionId":%q}`, cmp.Or(os.Getenv(sessionVariable), "kept"))
 	case "session/prompt":
 		if strings.HasPrefix(m.Params.Prompt[0].Text, "offer") {
 			k.prompt, k.session = id, m.Params.Session

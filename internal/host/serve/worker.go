@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -110,6 +111,9 @@ func (w *worker) start() error {
 	session, err := w.openSession(w.ctx)
 	if err != nil {
 		return err
+	}
+	if err := (task.Report{State: task.Idle, Session: session.ID()}).Check(); err != nil {
+		return fmt.Errorf("the id that the agent gave its session cannot be kept: %w", err)
 	}
 	w.mu.Lock()
 	w.session = session

@@ -82,19 +82,27 @@ type Report struct {
 	Session string
 }
 
+// Check says what is wrong with a report, which is then never stored.
+func (r Report) Check() error {
+	if r.State != Running && r.State != Waiting && r.State != Idle && r.State != Failed {
+		return invalid("a report says running, waiting, idle or failed")
+	}
+	for what, name := range map[string]string{"the instance": r.Instance, "the session": r.Session} {
+		if err := checkLength(what, name, maxName); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Report stores what became of a task's agent. Only the host reports. A task that
 // has ended stays as it is, which is no error.
 func (s *Service) Report(ctx context.Context, who Actor, id ID, r Report) (Task, error) {
 	if _, ok := who.(Host); !ok {
 		return Task{}, ErrForbidden
 	}
-	if r.State != Running && r.State != Waiting && r.State != Idle && r.State != Failed {
-		return Task{}, invalid("a report says running, waiting, idle or failed")
-	}
-	for what, name := range map[string]string{"the instance": r.Instance, "the session": r.Session} {
-		if err := checkLength(what, name, maxName); err != nil {
-			return Task{}, err
-		}
+	if err := r.Check(); err != nil {
+		return Task{}, err
 	}
 	t, err := s.change(ctx, id, func(n *node) error {
 		if n.task.State.Ended() {
