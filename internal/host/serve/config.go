@@ -80,7 +80,8 @@ type Offers struct {
 	// Outcome of expired offers: "cancel", or "reject" like a denial.
 	Outcome string `toml:"outcome"`
 	// NoSurfaceAfter is how long an offer waits while nothing was ever connected
-	// that could show it; 0 means [pending.DefaultUnseen], below zero for ever.
+	// that could show it; 0 means [pending.DefaultUnseen], or [hookWithin] with a
+	// webhook; below zero for ever.
 	NoSurfaceAfter Duration `toml:"no_surface_after"`
 }
 
@@ -138,9 +139,13 @@ func (t TLS) certificate() (*tls.Config, error) {
 }
 
 // pending is what the store of offers is made with.
-func (o Offers) pending() pending.Config {
+func (c *Config) pending() pending.Config {
+	o, unseen := c.Offers, time.Duration(c.Offers.NoSurfaceAfter)
+	if unseen == 0 && c.Webhook.URL != "" {
+		unseen = hookWithin
+	}
 	return pending.Config{
-		Unseen: time.Duration(o.NoSurfaceAfter),
+		Unseen: unseen,
 		Expiry: pending.Expiry{After: time.Duration(o.Expiry), Reject: o.Outcome == "reject"},
 	}
 }

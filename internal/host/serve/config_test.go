@@ -69,7 +69,7 @@ func TestConfig(t *testing.T) {
 		Webhook: Webhook{"https://hook.example/assent", "HOOK_KEY"},
 		Offers:  Offers{Duration(2 * time.Hour), "reject", Duration(90 * time.Second)},
 	}, c)
-	assert.Equal(t, pending.Config{Unseen: 90 * time.Second, Expiry: pending.Expiry{After: 2 * time.Hour, Reject: true}}, c.Offers.pending())
+	assert.Equal(t, pending.Config{Unseen: 90 * time.Second, Expiry: pending.Expiry{After: 2 * time.Hour, Reject: true}}, c.pending())
 	_, agent, ok := c.agent("")
 	require.True(t, ok)
 	assert.Equal(t, config.Config{Agent: "claude-acp", AutoApprovePermissions: true, MCPServers: config.Servers{
@@ -182,7 +182,7 @@ func TestTheDemo(t *testing.T) {
 	assert.True(t, ok)
 	assert.Equal(t, "demo", name)
 	assert.Equal(t, []string{"/bin/assent", "demo-agent"}, agent.Command)
-	assert.Negative(t, c.Offers.pending().Unseen, "the page has to be found first")
+	assert.Negative(t, c.pending().Unseen, "the page has to be found first")
 }
 
 // Whatever is in a file, it is a configuration or one line about what is wrong.

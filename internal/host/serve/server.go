@@ -98,7 +98,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	s := &Server{
 		home: home, config: o.Config, run: o.Audit.Run(), version: o.Version, log: o.Logger,
 		state: o.State, tokens: o.Tokens, audit: o.Audit, auditFile: o.AuditFile,
-		dispatcher: dispatch.New(o.Logger), store: pending.New(o.Config.Offers.pending()),
+		dispatcher: dispatch.New(o.Logger), store: pending.New(o.Config.pending()),
 		offers: newOfferBook(), decisions: &ring[decisionView]{most: remembered},
 		nets: &ring[netView]{most: remembered}, unasked: &ring[unaskedView]{most: remembered},
 		closed: &ring[closedView]{most: remembered}, spoken: newSpoken(),
@@ -118,11 +118,8 @@ func New(ctx context.Context, o Options) (*Server, error) {
 
 // open makes the parts, in the order in which they need each other.
 func (s *Server) open(ctx context.Context, o *Options) (err error) {
-	if s.hook, err = newWebhook(o.Config.Webhook, os.Getenv(o.Config.Webhook.SecretEnv), s.run, s.log); err != nil {
+	if s.hook, err = newWebhook(o.Config.Webhook, os.Getenv(o.Config.Webhook.SecretEnv), s.run, s.log, s.surfaces.told); err != nil {
 		return err
-	}
-	if s.hook != nil {
-		s.surfaces.everywhere() // somebody is told of every offer, and comes
 	}
 	s.manager, err = process.NewManager(process.Options{
 		Pipelines: o.Pipelines, Dialects: o.Dialects, Store: s.store, Watcher: watcher{s}, Logger: s.log,

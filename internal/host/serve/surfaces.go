@@ -30,6 +30,14 @@ type looking struct {
 // everywhere says that offers of all tasks reach somebody.
 func (s *surfaces) everywhere() { s.store.Attach(pending.Scope{}) }
 
+// told says that somebody was told of an offer, by the webhook: they come, and find what
+// its instance asks for.
+func (s *surfaces) told(offer offerView) {
+	if _, runs := s.running()[offer.Instance]; runs {
+		s.store.Attach(pending.Scope{Instance: offer.Instance})
+	}
+}
+
 // watches says that a person is there who is shown offers, of those tasks that the
 // person reaches below the watched one, or of all (empty). Who may not answer is nobody
 // that an offer could wait for. Ctx is that of the request: it ends with the token.

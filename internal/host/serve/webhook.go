@@ -32,11 +32,15 @@ const (
 	hookTries   = 6                // of one call
 	hookTimeout = 10 * time.Second // of one try
 	firstPause  = time.Second      // between two tries; it doubles
+	// hookWithin is how long an offer is given to be told, unless the configuration says
+	// otherwise: all tries take a minute and a half at most.
+	hookWithin = 2 * time.Minute
 )
 
 // webhook tells a URL of new offers, one after the other. It never holds up whoever
 // has news: what finds no room is dropped and counted in the log.
 type webhook struct {
+	taken  func(offerView) // called for each offer that somebody was told of
 	url    string
 	host   string // of the URL, which can hold a secret
 	key    []byte
@@ -52,7 +56,7 @@ type webhook struct {
 
 // newWebhook begins to send; nil without a URL. The key is the value of the variable
 // that the configuration names.
-func newWebhook(w Webhook, key, run string, log *slog.Logger) (*webhook, error) {
+func newWebhook(w Webhook, key, run string, log *slog.Logger, taken func(offerView)) (*webhook, error) {
 	if w.URL == "" {
 		return nil, nil
 	}
@@ -65,7 +69,7 @@ func newWebhook(w Webhook, key, run string, log *slog.Logger) (*webhook, error) 
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	h := &webhook{
-		url: w.URL, host: u.Host, key: []byte(key), run: run, log: log, queue: make(chan offerView, hookQueue), cancel: cancel, done: make(chan struct{}),
+		taken: taken, url: w.URL, host: u.Host, key: []byte(key), run: run, log: log, queue: make(chan offerView, hookQueue), cancel: cancel, done: make(chan struct{}),
 		client: &http.Client{
 			Timeout:   hookTimeout,
 			Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConns: 1, IdleConnTimeout: time.Minute},
@@ -118,7 +122,9 @@ func (h *webhook) send(ctx context.Context) {
 				h.log.Error("an offer cannot be written for the webhook", "error", fmt.Sprintf("%T", err))
 				continue
 			}
-			h.deliver(ctx, h.log.With("offer", string(offer.Request), "host", h.host), body)
+			if h.deliver(ctx, h.log.With("offer", string(offer.Request), "host", h.host), body) {
+				h.taken(offer)
+			}
 		case <-ctx.Done():
 			return
 		}
@@ -127,18 +133,18 @@ func (h *webhook) send(ctx context.Context) {
 
 // deliver tries until it is taken, refused for good, or tried often enough. The first
 // and the last failure are warnings.
-func (h *webhook) deliver(ctx context.Context, log *slog.Logger, body []byte) {
+func (h *webhook) deliver(ctx context.Context, log *slog.Logger, body []byte) (taken bool) {
 	id := h.run + "-" + strconv.FormatUint(h.number, 10)
 	pause := firstPause
 	for try := 1; ; try++ {
 		err := h.post(ctx, id, body)
 		if err == nil || ctx.Err() != nil {
-			return
+			return err == nil
 		}
 		final := (*refusedError)(nil)
 		if try == hookTries || errors.As(err, &final) && !final.worthTrying() {
 			log.Warn("the webhook was not delivered", "delivery", id, "tries", try, "why", err.Error())
-			return
+			return false
 		}
 		level := slog.LevelWarn
 		if try > 1 {
@@ -149,7 +155,7 @@ func (h *webhook) deliver(ctx context.Context, log *slog.Logger, body []byte) {
 		case <-time.After(pause):
 			pause *= 2
 		case <-ctx.Done():
-			return
+			return false
 		}
 	}
 }

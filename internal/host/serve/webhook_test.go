@@ -38,7 +38,6 @@ func TestTheWebhookTellsOfAnOffer(t *testing.T) {
 	keeper := withKeeper(t)
 	r := begin(t, func(c *Config) {
 		keeper(c)
-		c.Offers = Offers{NoSurfaceAfter: Duration(time.Nanosecond)}
 		c.Webhook = Webhook{receiver.URL, "HOOK_KEY"}
 	})
 	p := r.dial(r.token("desk", all))
@@ -126,18 +125,21 @@ func TestTheWebhookTriesAgain(t *testing.T) {
 		next answering
 		at   []time.Duration // of the tries
 		logs int             // lines: the first failure that is tried again, and others, and the last one
+		// Taken says that somebody was told.
+		taken bool
 	}{
-		"taken":              {func(int) (int, error) { return 204, nil }, []time.Duration{0}, 0},
-		"once more":          {func(n int) (int, error) { return 503 - 303*(n/2), nil }, []time.Duration{0, second}, 1},
-		"never":              {func(int) (int, error) { return 0, errors.New("https://s3cret") }, []time.Duration{0, second, 3 * second, 7 * second, 15 * second, 31 * second}, 6},
-		"refused for good":   {func(int) (int, error) { return 404, nil }, []time.Duration{0}, 1},
-		"a redirection":      {func(int) (int, error) { return 302, nil }, []time.Duration{0}, 1},
-		"too many, for once": {func(n int) (int, error) { return 429 - 229*(n/2), nil }, []time.Duration{0, second}, 1},
+		"taken":              {func(int) (int, error) { return 204, nil }, []time.Duration{0}, 0, true},
+		"once more":          {func(n int) (int, error) { return 503 - 303*(n/2), nil }, []time.Duration{0, second}, 1, true},
+		"never":              {func(int) (int, error) { return 0, errors.New("https://s3cret") }, []time.Duration{0, second, 3 * second, 7 * second, 15 * second, 31 * second}, 6, false},
+		"refused for good":   {func(int) (int, error) { return 404, nil }, []time.Duration{0}, 1, false},
+		"a redirection":      {func(int) (int, error) { return 302, nil }, []time.Duration{0}, 1, false},
+		"too many, for once": {func(n int) (int, error) { return 429 - 229*(n/2), nil }, []time.Duration{0, second}, 1, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var log testlog.Buffer
-				h, err := newWebhook(Webhook{URL: "https://bob:s3cret@hook.example/s3cret", SecretEnv: "X"}, "key", "run", log.Logger())
+				var taken []offerView
+				h, err := newWebhook(Webhook{URL: "https://bob:s3cret@hook.example/s3cret", SecretEnv: "X"}, "key", "run", log.Logger(), func(o offerView) { taken = append(taken, o) })
 				require.NoError(t, err)
 				a := &answers{ids: map[string]bool{}, next: test.next}
 				h.client.Transport = a
@@ -150,6 +152,11 @@ func TestTheWebhookTriesAgain(t *testing.T) {
 					at = append(at, each.Sub(began))
 				}
 				assert.Equal(t, test.at, at)
+				if test.taken {
+					assert.Equal(t, []offerView{{Request: "r-1"}}, taken)
+				} else {
+					assert.Empty(t, taken, "nobody was told")
+				}
 				assert.Len(t, a.ids, 1, "each try has the same id")
 				assert.Equal(t, test.logs, log.Count("offer=r-1 host=hook.example"))
 				assert.Equal(t, min(test.logs, 2), log.Count("level=WARN"), "the first and the last")
@@ -163,7 +170,7 @@ func TestTheWebhookTriesAgain(t *testing.T) {
 func TestTheWebhookHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log testlog.Buffer
-		h, err := newWebhook(Webhook{URL: "https://hook.example", SecretEnv: "X"}, "key", "run", log.Logger())
+		h, err := newWebhook(Webhook{URL: "https://hook.example", SecretEnv: "X"}, "key", "run", log.Logger(), func(offerView) { assert.Fail(t, "nobody was told") })
 		require.NoError(t, err)
 		h.client.Transport = hanging{}
 		for range 3 * hookQueue {
@@ -172,9 +179,9 @@ func TestTheWebhookHoldsNobodyUp(t *testing.T) {
 		assert.Contains(t, log.String(), "slower than offers come")
 		h.close()
 	})
-	_, err := newWebhook(Webhook{URL: "https://hook.example", SecretEnv: "X"}, "", "run", nil)
+	_, err := newWebhook(Webhook{URL: "https://hook.example", SecretEnv: "X"}, "", "run", nil, nil)
 	assert.ErrorContains(t, err, "environment variable X is empty")
-	none, err := newWebhook(Webhook{}, "", "run", nil)
+	none, err := newWebhook(Webhook{}, "", "run", nil, nil)
 	assert.NoError(t, err)
 	none.opened(offerView{})
 	none.close()
