@@ -108,8 +108,12 @@ func TestAStartThatIsGivenUp(t *testing.T) {
 // closed again.
 func TestWhatCannotBeOpened(t *testing.T) {
 	first := settings(t)
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = taken.Close() }()
 	for says, change := range map[string]func(*Settings){
-		"cannot listen at":              func(s *Settings) { s.Config.Listen = "127.0.0.1:99999" },
+		"cannot listen at":              func(s *Settings) { s.Config.Listen = taken.Addr().String() },
+		"is not host and port":          func(s *Settings) { s.Config.Listen = "127.0.0.1:99999" },
 		"no NATS server answers":        func(s *Settings) { s.Config.NATS.URL = "nats://127.0.0.1:1" },
 		"the environment variable NONE": func(s *Settings) { s.Config.Webhook = serve.Webhook{URL: "https://hook.example", SecretEnv: "NONE"} },
 		"tls: ":                         func(s *Settings) { s.Config.TLS = serve.TLS{Cert: "/none", Key: "/none"} },
