@@ -29,7 +29,7 @@ func (s *Store) List(q Query) []Snapshot {
 	// made without the lock. Their request ids share one string, which has room
 	// for all of them from the start.
 	var ids strings.Builder
-	ids.Grow(len(found) * (len(s.prefix) + maxDigits))
+	ids.Grow(len(found) * idLength)
 	out := make([]Snapshot, len(found))
 	for i, e := range found {
 		from := ids.Len()

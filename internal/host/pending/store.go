@@ -1,9 +1,7 @@
 package pending
 
 import (
-	"crypto/rand"
 	"hash/maphash"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,7 +13,7 @@ import (
 // and has no goroutine of its own, only one timer.
 type Store struct {
 	config  Config
-	prefix  string // of the request ids: no other store has it
+	ids     mixer // of request ids
 	epoch   time.Time
 	seed    maphash.Seed
 	details atomic.Int64 // bytes kept for Detail
@@ -45,7 +43,7 @@ func New(c Config) *Store {
 	c = c.withDefaults()
 	return &Store{
 		config:    c,
-		prefix:    strings.ToLower(rand.Text()[:13]) + "-", // 65 random bits
+		ids:       newMixer(),
 		epoch:     time.Now(),
 		seed:      maphash.MakeSeed(),
 		all:       list{by: byAge},

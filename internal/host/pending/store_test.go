@@ -3,6 +3,7 @@ package pending
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/kandev/assent/pipeline"
 	"github.com/kandev/assent/pipeline/acp"
@@ -63,16 +65,51 @@ func TestLateAnswers(t *testing.T) {
 func TestRequestIDsHaveOneSpelling(t *testing.T) {
 	s, w := newStore(t), &wire{}
 	key := register(t, s, offer("i", "s", "1", w))
-	digits := string(key.Request[len(s.prefix):])
-	for _, id := range []string{
-		"", digits, s.prefix, s.prefix + "0" + digits, s.prefix + "+" + digits, s.prefix + digits + " ", " " + s.prefix + digits,
-		strings.ToUpper(s.prefix) + digits, s.prefix + "2", s.prefix + "0", s.prefix + "18446744073709551617", s.prefix + "99999999999999999999",
-		s.prefix + "-1", s.prefix + "1e0", s.prefix + "١",
-	} {
+	id, other := string(key.Request), register(t, newStore(t), offer("i", "s", "1", w))
+	spellings := []string{"", id + "a", id + " ", " " + id, id[1:], id[:len(id)-1] + "\n", strings.ToUpper(id), id + id, "q" + id[1:], string(other.Request), string(s.id(2)), string(s.id(0)), "1"}
+	for at := range id {
+		for _, c := range "abcdefghijklmnopqrstuvwxyz234567\r" {
+			if byte(c) != id[at] {
+				spellings = append(spellings, id[:at]+string(c)+id[at+1:])
+			}
+		}
+	}
+	for _, id := range spellings {
 		fails(t, s, Key{"i", "s", RequestID(id)}, Allow(), ErrNotFound)
 	}
 	assert.Empty(t, w.sent())
 	resolves(t, s, key, Allow())
+}
+
+// Nobody learns from the ids of some offers that there are others.
+func TestRequestIDsSayNothingOfOthers(t *testing.T) {
+	s, w := newStore(t), &wire{}
+	begins := map[RequestID]bool{}
+	for n := range 100 {
+		id := register(t, s, offer("i", "s", strconv.Itoa(n), w)).Request
+		assert.Regexp(t, "^[a-z2-7]{13}$", id)
+		begins[id[:8]] = true
+	}
+	assert.Len(t, begins, 100)
+	var last uint64
+	for _, snapshot := range s.List(Query{}) {
+		assert.Greater(t, snapshot.Sequence, last, "their order is kept")
+		last = snapshot.Sequence
+	}
+}
+
+// Each number has one id, and is read from it again.
+func TestRequestIDsAndNumbers(t *testing.T) {
+	s, other := newStore(t), newStore(t)
+	rapid.Check(t, func(t *rapid.T) {
+		seq := rapid.Uint64().Draw(t, "seq")
+		got, ok := s.sequence(s.id(seq))
+		assert.True(t, ok)
+		assert.Equal(t, seq, got)
+		got, ok = other.sequence(s.id(seq))
+		assert.True(t, ok)
+		assert.NotEqual(t, seq, got, "another store reads another one")
+	})
 }
 
 func TestIDsAreNeverUsedTwice(t *testing.T) {

@@ -2,9 +2,10 @@ package process
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"log/slog"
-	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -84,7 +85,6 @@ type Manager struct {
 
 	mu        sync.Mutex
 	instances map[InstanceID]*Instance
-	started   uint64
 	stopped   bool
 }
 
@@ -225,15 +225,17 @@ func (m *Manager) newInstance(ctx context.Context, l Launch) (*Instance, error) 
 	return i, nil
 }
 
-// register gives the instance its id.
+// instanceID is the length of an instance's id, in characters of 5 random bits.
+const instanceID = 13
+
+// register gives the instance its id, which says nothing of how many there are.
 func (m *Manager) register(i *Instance) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.stopped {
 		return ErrStopped
 	}
-	m.started++
-	i.id = InstanceID(strconv.FormatUint(m.started, 10))
+	i.id = InstanceID(strings.ToLower(rand.Text()[:instanceID]))
 	i.log = m.log.With("instance", string(i.id))
 	i.conn.log = i.log
 	m.instances[i.id] = i

@@ -104,7 +104,7 @@ func (n *netStage) once(t *testing.T, i *Instance, reason pipeline.Reason) {
 	assert.Equal(t, reason, got.Reason)
 	require.Len(t, records, 1)
 	r := records[0]
-	assert.Equal(t, []any{got.Net, got.Reason, got.Session, got.Tool, "1", "claude-acp"}, []any{r.Net, r.Reason, r.Session, r.Tool, r.Instance, string(r.Agent)})
+	assert.Equal(t, []any{got.Net, got.Reason, got.Session, got.Tool, string(i.ID()), "claude-acp"}, []any{r.Net, r.Reason, r.Session, r.Tool, r.Instance, string(r.Agent)})
 	assert.Equal(t, 1, strings.Count(n.log.String(), `"reason":"`+string(reason)+`"`))
 	assert.Equal(t, reason == nets.ReasonTripwireFired, strings.Contains(n.log.String(), `"level":"ERROR"`))
 	assert.NotContains(t, n.log.String(), got.Session+`"`, "what the agent names a session is in no log")
