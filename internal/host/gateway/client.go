@@ -51,6 +51,10 @@ type client struct {
 
 // serveWebSocket serves a client until it leaves.
 func (g *Gateway) serveWebSocket(w http.ResponseWriter, r *http.Request) {
+	if r.ProtoMajor > 1 { // whose answers may not have the headers that an upgrade has
+		say(w, http.StatusUpgradeRequired, "WebSocket clients connect over HTTP/1.1")
+		return
+	}
 	c := &client{g: g, out: newOutbox(g.opts.Limits), places: make(chan struct{}, g.opts.Limits.Concurrent), gone: make(chan struct{})}
 	ctx, cancel := context.WithCancel(g.ctx)
 	defer cancel()
