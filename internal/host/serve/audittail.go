@@ -50,14 +50,18 @@ func (s *Server) auditTail(_ context.Context, o dispatch.Origin, in auditPayload
 	if err != nil {
 		return nil, err
 	}
-	visible := s.auditVisible(o)
+	seen := s.auditSeen(o)
 	records := []jsontext.Value{}
 	lines := bytes.Split(text, []byte("\n"))
 	for _, line := range slices.Backward(lines) {
 		if len(records) == limit {
 			break
 		}
-		if r, err := audit.Parse(line); err == nil && r.Time.After(after) && visible(&r) {
+		r, err := audit.Parse(line)
+		if err != nil || !r.Time.After(after) {
+			continue
+		}
+		if line = seen(&r, line); line != nil {
 			records = append(records, jsontext.Value(line))
 		}
 	}
@@ -65,21 +69,38 @@ func (s *Server) auditTail(_ context.Context, o dispatch.Origin, in auditPayload
 	return map[string]any{"records": records}, nil
 }
 
-// auditVisible says which records somebody may see. Not every record of an agent names
-// its task, and instances are those of a run, so that a limited token sees this run's.
-func (s *Server) auditVisible(o dispatch.Origin) func(*audit.Record) bool {
+// auditSeen says how somebody sees a record and its line; nil is not at all. Not every
+// record of an agent names its task, and instances are those of a run, so that a limited
+// token sees this run's. A task above that acted on one of its tasks is not named to it.
+func (s *Server) auditSeen(o dispatch.Origin) func(*audit.Record, []byte) []byte {
 	p, ok := o.Person()
 	if !ok || p.Tasks == nil {
-		return func(*audit.Record) bool { return true }
+		return func(_ *audit.Record, line []byte) []byte { return line }
 	}
 	visible := s.visible(actor(o), "")
-	return func(r *audit.Record) bool {
+	return func(r *audit.Record, line []byte) []byte {
 		of, known := task.ID(r.Task), true
 		if of == "" {
 			of, known = s.runner.owner(pending.InstanceID(r.Instance))
 		}
-		return known && r.Run == s.audit.Run() && visible(of)
+		switch {
+		case !known || r.Run != s.audit.Run() || !visible(of):
+			return nil
+		case r.Surface == surfaceAgent && !visible(task.ID(r.By)):
+			return withoutBy(r, line)
+		}
+		return line
 	}
+}
+
+// withoutBy is the line of a record without the task that acted; nil when it does not
+// hold its id as it was written.
+func withoutBy(r *audit.Record, line []byte) []byte {
+	before, after, found := bytes.Cut(line, []byte(`,"by":"`+r.By+`"`))
+	if !found {
+		return nil
+	}
+	return slices.Concat(before, after)
 }
 
 // tail reads the last bytes of a file, from the beginning of a line.

@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/kandev/assent/internal/host/audit"
+	"github.com/kandev/assent/internal/host/task"
 )
 
 type auditRecords struct {
@@ -18,6 +21,9 @@ type auditRecords struct {
 		Event   string `json:"event"`
 		Request string `json:"request_id"`
 		Reason  string `json:"reason"`
+		Task    string `json:"task"`
+		By      string `json:"by"`
+		Surface string `json:"surface"`
 	} `json:"records"`
 }
 
@@ -48,6 +54,41 @@ func TestAuditTail(t *testing.T) {
 	require.Len(t, own.Records, 2)
 	for _, record := range own.Records {
 		assert.Equal(t, first.Request, record.Request)
+	}
+}
+
+// Who is limited to a task learns that an agent stopped it, and not which one: the id of
+// the task above is not theirs. Who sees that one, too, learns it.
+func TestAuditTailNamesNoTaskAbove(t *testing.T) {
+	r := begin(t, nil)
+	p := r.dial(r.token("desk", all))
+	p.watch()
+	parent := p.start("parent", `create-child "shell"`)
+	child := until(p, "task.changed", func(e taskEvent) bool { return e.Task.Parent == parent.ID }).Task
+	p.opens(child.ID)
+	p.settles(parent.ID, task.Idle)
+	p.ask("task.prompt", fmt.Sprintf(`{"task":%q,"text":"stop-child"}`, parent.ID), nil)
+	p.says(parent.ID, "Ran: stop_task_kandev of kandev.")
+	for name, test := range map[string]struct {
+		tasks []string
+		by    string
+	}{
+		"of-the-child": {[]string{string(child.ID)}, ""}, "of-the-parent": {[]string{string(parent.ID)}, string(parent.ID)},
+		"of-both": {[]string{string(child.ID), string(parent.ID)}, string(parent.ID)}, "of-everything": {nil, string(parent.ID)},
+	} {
+		var got auditRecords
+		m, ok := r.dial(r.token(name, all, test.tasks...)).call("audit.tail", "{}")
+		require.True(t, ok)
+		require.NoError(t, json.Unmarshal(m.Result, &got))
+		var stops int
+		for _, record := range got.Records {
+			if record.Event == string(audit.Stop) {
+				stops++
+				assert.Equal(t, [...]string{string(child.ID), test.by, "agent"}, [...]string{record.Task, record.By, record.Surface}, name)
+			}
+		}
+		assert.Equal(t, 1, stops, name)
+		assert.Equal(t, test.by != "", strings.Contains(string(m.Result), string(parent.ID)), name)
 	}
 }
 
