@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -22,19 +23,24 @@ var streamsFolder = filepath.Join("jetstream", server.DEFAULT_GLOBAL_ACCOUNT, "s
 
 // findDamage reads the blocks of all streams. It is for before the server does, which
 // cuts off whatever follows a record that cannot be read, and says nothing of it. A record
-// that is cut short at the very end was never acknowledged and is no damage.
-func findDamage(store string) error {
+// that is cut short at the very end was never acknowledged and is no damage. The error is
+// that of ctx when it ends meanwhile.
+func findDamage(ctx context.Context, store string) error {
 	streams := os.DirFS(filepath.Join(store, streamsFolder))
 	files, err := fs.Glob(streams, "*/msgs/*.blk")
 	if err != nil {
 		return fmt.Errorf("state: %w", err)
 	}
+	files = slices.DeleteFunc(files, isDeleted)
 	last := map[string]uint64{} // block of each stream
 	for _, file := range files {
 		stream, index := blockOf(file)
 		last[stream] = max(last[stream], index)
 	}
 	for _, file := range files {
+		if ctx.Err() != nil {
+			return fmt.Errorf("state: looking for damage in %q: %w", store, ctx.Err())
+		}
 		block, err := fs.ReadFile(streams, file)
 		if err != nil {
 			return damaged(store, fmt.Sprintf("%s cannot be read (%v)", file, err))
@@ -46,6 +52,10 @@ func findDamage(store string) error {
 	}
 	return nil
 }
+
+// isDeleted says whether the server will remove what has this name: it begins with a dot
+// from the deletion of a stream on.
+func isDeleted(name string) bool { return strings.HasPrefix(name, ".") }
 
 // damaged says where, and the ways out.
 func damaged(store, what string) error {
@@ -84,7 +94,7 @@ func readable(block []byte, stream string, index uint64, last bool) (at int, ok 
 	for at < len(block) {
 		n := record(block[at:], sum)
 		if n == 0 {
-			return at, last && cutShort(block[at:], sum)
+			return at, last && cutShort(block, at, sum)
 		}
 		at += n
 	}
@@ -121,15 +131,25 @@ func record(b []byte, sum hash.Hash64) int {
 	return int(length)
 }
 
-// cutShort says whether a rest, which begins with no record, can be one that was being
-// written when the process or the machine ended: nothing follows it, and it is shorter
-// than it says, or empty space.
-func cutShort(rest []byte, sum hash.Hash64) bool {
-	if len(bytes.Trim(rest, "\x00")) == 0 {
+// pageSize is how many bytes systems write to a disk at once, at least.
+const pageSize = 4096
+
+// cutShort says whether the rest of a block, which begins with no record, can be one that
+// was being written when the process or the machine ended: nothing follows it, and it is
+// shorter than it says, or empty space, or ends where it says with a page that is empty:
+// the size of the file can be on the disk before what is in it.
+func cutShort(block []byte, at int, sum hash.Hash64) bool {
+	rest := block[at:]
+	if isEmpty(rest) {
 		return true
 	}
-	if len(rest) >= recordHead && int64(binary.LittleEndian.Uint32(rest)&^hasHeaders) <= int64(len(rest)) {
-		return false
+	if len(rest) >= recordHead {
+		length := int64(binary.LittleEndian.Uint32(rest) &^ hasHeaders)
+		page := (len(block) - 1) / pageSize * pageSize // where the last one begins
+		unwritten := page > at && isEmpty(block[page:])
+		if length < int64(len(rest)) || length == int64(len(rest)) && !unwritten {
+			return false
+		}
 	}
 	for at := range rest {
 		if record(rest[at:], sum) != 0 {
@@ -139,8 +159,11 @@ func cutShort(rest []byte, sum hash.Hash64) bool {
 	return true
 }
 
+func isEmpty(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }
+
 // findMissing says which stream is in the store and was not taken up: the server leaves
-// one out whose description it cannot read.
+// one out whose description it cannot read. One that holds nothing was being made when the
+// process ended: it can be made anew.
 func (e *embedded) findMissing(store string) error {
 	folders, err := os.ReadDir(filepath.Join(store, streamsFolder))
 	if os.IsNotExist(err) {
@@ -157,8 +180,38 @@ func (e *embedded) findMissing(store string) error {
 		taken := slices.ContainsFunc(info.AccountDetails, func(a *server.AccountDetail) bool {
 			return slices.ContainsFunc(a.Streams, func(s server.StreamDetail) bool { return s.Name == folder.Name() })
 		})
-		if !taken {
-			return damaged(store, filepath.Join(streamsFolder, folder.Name())+" has no description that can be read")
+		if taken || isDeleted(folder.Name()) {
+			continue
+		}
+		stream := filepath.Join(streamsFolder, folder.Name())
+		if !holdsNothing(filepath.Join(store, stream)) {
+			return damaged(store, stream+" has no description that can be read")
+		}
+		if err := undescribe(filepath.Join(store, stream)); err != nil {
+			return fmt.Errorf("state: a stream that was not made to the end: %w", err)
+		}
+	}
+	return nil
+}
+
+// holdsNothing says whether no block of a stream has a byte.
+func holdsNothing(stream string) bool {
+	files, err := os.ReadDir(filepath.Join(stream, "msgs"))
+	if err != nil {
+		return os.IsNotExist(err)
+	}
+	return !slices.ContainsFunc(files, func(file os.DirEntry) bool {
+		info, err := file.Info()
+		return strings.HasSuffix(file.Name(), ".blk") && (err != nil || info.Size() > 0)
+	})
+}
+
+// undescribe removes what there is of a stream's description. The server, when it makes
+// the stream, would keep a part of it, and leave the stream out at its next start.
+func undescribe(stream string) error {
+	for _, file := range []string{server.JetStreamMetaFile, server.JetStreamMetaFileSum} {
+		if err := os.Remove(filepath.Join(stream, file)); err != nil && !os.IsNotExist(err) {
+			return err
 		}
 	}
 	return nil

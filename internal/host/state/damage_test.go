@@ -1,6 +1,8 @@
 package state
 
 import (
+	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -129,9 +131,61 @@ func TestEachByteOfABlock(t *testing.T) {
 	})
 }
 
-// What is damaged while the server runs is said when it is read, in time.
-func TestDamageWhileItRuns(t *testing.T) {
-	for name, damage := range map[string]bool{"damaged": true, "whole": false} {
+// A record of several pages at the end of a file, of which the machine wrote the size and
+// not the last pages, was never acknowledged. Anywhere else it is damage, and so is one
+// whose last page has a byte, or whose end the machine wrote.
+func TestTheSizeIsOnTheDiskBeforeThePages(t *testing.T) {
+	dir, stream := written(t)
+	s := open(t, Options{Dir: dir})
+	_, err := bucket(t, s, "things").Create(t.Context(), "long", bytes.Repeat([]byte("x"), 3*pageSize))
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	whole, err := os.ReadFile(filepath.Join(stream, "msgs", "1.blk"))
+	require.NoError(t, err)
+	require.Greater(t, len(whole)%pageSize, 1)
+	empty := func(from, to int) []byte {
+		b := bytes.Clone(whole)
+		clear(b[from:to])
+		return b
+	}
+	last := len(whole) / pageSize * pageSize
+	for name, test := range map[string]struct {
+		block []byte
+		ends  bool // in the last block of a stream
+	}{
+		"the last page":             {empty(last, len(whole)), true},
+		"all pages but the first":   {empty(pageSize, len(whole)), true},
+		"a page before the last":    {empty(pageSize, 2*pageSize), false},
+		"the last page in part":     {empty(last+1, len(whole)), false},
+		"something follows":         {append(empty(last, len(whole)), 'x'), false},
+		"a whole record follows":    {append(empty(last, len(whole)), whole...), false},
+		"nothing is there any more": {empty(0, len(whole)), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, ok := readable(test.block, "KV_assent_things", 1, true)
+			assert.Equal(t, test.ends, ok)
+			_, ok = readable(test.block, "KV_assent_things", 1, false)
+			assert.False(t, ok, "a block that is not the last")
+		})
+	}
+	edit(t, filepath.Join(stream, "msgs", "1.blk"), func([]byte) []byte { return empty(last, len(whole)) })
+	stored := values(t, bucket(t, open(t, Options{Dir: dir}), "things"))
+	assert.Equal(t, map[string]string{"one": "another value", "three": "the value of three", "last": "the last value"}, stored)
+}
+
+// The search for damage ends with its context.
+func TestTheSearchForDamageIsGivenUp(t *testing.T) {
+	dir, _ := written(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	require.NoError(t, findDamage(ctx, filepath.Join(dir, storeFolder)))
+	cancel()
+	assert.ErrorIs(t, findDamage(ctx, filepath.Join(dir, storeFolder)), context.Canceled)
+}
+
+// What cannot be read while the server runs is waited for in vain, but not for ever. That
+// can be damage, which the next start finds, or a slow disk.
+func TestWhatIsNotReadInTime(t *testing.T) {
+	for name, damage := range map[string]bool{"a byte is another one": true, "all is there": false} {
 		t.Run(name, func(t *testing.T) {
 			dir, stream := written(t)
 			s := open(t, Options{Dir: dir})
@@ -143,7 +197,8 @@ func TestDamageWhileItRuns(t *testing.T) {
 			}
 			m, err := bucket(t, s, "things").Mirror(t.Context(), func(Change) {})
 			if damage {
-				assert.ErrorContains(t, err, "is damaged: not all that it counts can be read")
+				assert.ErrorContains(t, err, "was not read within 500ms: is the disk slow?")
+				assert.NotContains(t, err.Error(), "damaged")
 				return
 			}
 			require.NoError(t, err)

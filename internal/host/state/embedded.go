@@ -49,7 +49,7 @@ func embed(ctx context.Context, dir string, log *slog.Logger) (*embedded, error)
 		return nil, err
 	}
 	e := &embedded{dir: dir, log: log, unlock: unlock, within: embeddedWithin}
-	if err = findDamage(store); err == nil {
+	if err = findDamage(ctx, store); err == nil {
 		err = e.start(ctx, store)
 	}
 	if err != nil {

@@ -3,6 +3,7 @@ package state
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"sync"
 	"time"
@@ -62,7 +63,7 @@ func (b *Bucket) Mirror(ctx context.Context, apply func(Change)) (*Mirror, error
 	case <-late.Done():
 		err = failure(late.Err())
 		if e := b.state.embedded; e != nil && ctx.Err() == nil {
-			err = damaged(filepath.Join(e.dir, storeFolder), "not all that it counts can be read")
+			err = fmt.Errorf("state: the store in %q was not read within %v: is the disk slow?", filepath.Join(e.dir, storeFolder), e.within)
 		}
 	}
 	m.Close()
