@@ -47,7 +47,7 @@ func (s *shelf) mend() {
 // reporting runs a worker without an agent, whose reports go to a shelf.
 func reporting(t *testing.T, s *shelf) *worker {
 	t.Helper()
-	w := newWorker(nil, task.Task{}, Agent{}, "", "taken up")
+	w := newWorker(&runner{}, task.Task{}, Agent{}, "", "taken up")
 	go w.report(s.send)
 	t.Cleanup(w.end)
 	return w
@@ -119,7 +119,7 @@ func TestTheLastReport(t *testing.T) {
 	for _, hurried := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &shelf{broken: true}
-			w := newWorker(nil, task.Task{}, Agent{}, "", "taken up")
+			w := newWorker(&runner{}, task.Task{}, Agent{}, "", "taken up")
 			defer w.end()
 			done := make(chan struct{})
 			go func() { w.sendLast(s.send, task.Report{State: task.Failed}); close(done) }()

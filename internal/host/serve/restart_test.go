@@ -9,7 +9,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kandev/assent/internal/host/audit"
+	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/internal/host/task"
+	"github.com/kandev/assent/pipeline"
 )
 
 // tick is between two looks at something that comes by itself.
@@ -32,7 +35,7 @@ func TestSessionsAreTakenUpAfterARestart(t *testing.T) {
 	p.settles(kept.ID, task.Waiting)
 	p.settles(lost.ID, task.Waiting)
 	first.stop()
-	assert.Equal(t, "cancelled", p.closes(offer).Outcome, "whoever watches is told how it ended")
+	assert.Equal(t, "server_restarted", p.closes(offer).Outcome, "whoever watches is told how it ended")
 
 	second := beginIn(t, first.dir, both)
 	p = second.dial(secret)
@@ -80,21 +83,34 @@ func TestAgentsThatEnd(t *testing.T) {
 	assert.Equal(t, "stale", p.refused("permission.resolve", offer.resolve(`{"choice":"allow"}`)))
 }
 
-// A server that ends takes nothing more in, tells its clients, and leaves no agent.
+// A server that ends takes nothing more in, tells its clients, and leaves no agent. What
+// is asked then ends with the server, and what is asked by a turn that somebody cancels
+// ends with the turn.
 func TestDrain(t *testing.T) {
 	r := begin(t, nil)
 	p := r.dial(r.token("desk", all))
 	p.watch()
-	made := p.start("hello", "shell")
-	offer := p.opens(made.ID)
+	made, other := p.start("hello", "shell"), p.start("other", "shell")
+	offer, early := p.opens(made.ID), p.opens(other.ID)
+	p.ask("task.cancel", fmt.Sprintf(`{"task":%q}`, other.ID), nil)
+	assert.Equal(t, "cancelled", p.closes(early).Outcome)
 	r.runner.mu.Lock()
 	r.runner.ending = true
 	r.runner.mu.Unlock()
 	assert.Equal(t, "unavailable", p.refused("task.start", `{"title":"x","prompt":"shell"}`))
 	assert.Equal(t, "unavailable", p.refused("task.prompt", fmt.Sprintf(`{"task":%q,"text":"shell"}`, made.ID)))
 	r.stop()
-	assert.Equal(t, "cancelled", p.closes(offer).Outcome)
+	assert.Equal(t, "server_restarted", p.closes(offer).Outcome)
 	assert.Empty(t, r.manager.Instances())
 	_, ok := p.call("task.list", "{}")
 	assert.False(t, ok, "the connection is closed")
+	ended := map[string]pipeline.Reason{}
+	for _, each := range r.records() {
+		if each.Event == audit.Answer {
+			ended[each.Request] = each.Reason
+		}
+	}
+	assert.Equal(t, map[string]pipeline.Reason{
+		string(early.Request): pending.ReasonSessionCancelled, string(offer.Request): pending.ReasonClosed,
+	}, ended)
 }

@@ -243,11 +243,14 @@ func (r *runner) views(visible func(task.ID) bool) []instanceView {
 	return list
 }
 
-// drain ends every agent, and lets none begin. Tasks with a turn under way stay
-// stored as running: the next run takes them up again.
+// drain lets no agent begin, ends what is asked, and then every agent. Tasks with a
+// turn under way stay stored as running: the next run takes them up again.
 func (r *runner) drain(ctx context.Context) error {
 	r.mu.Lock()
 	r.ending = true
+	r.mu.Unlock()
+	r.s.store.Close() // first: no client has cancelled these turns
+	r.mu.Lock()
 	for _, w := range r.workers {
 		w.end()
 	}

@@ -249,7 +249,6 @@ func (s *Server) drain(ctx context.Context) error {
 	if s.gateway != nil {
 		errs = append(errs, s.gateway.Shutdown(ctx))
 	}
-	s.store.Close()
 	if s.tasks != nil {
 		s.tasks.Close()
 	}

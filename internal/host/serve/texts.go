@@ -47,12 +47,14 @@ func (w *worker) say(text string) error {
 	return nil
 }
 
-// next is the next text to be said. Over says that there will be none.
+// next is the next text to be said. Over says that there will be none. A turn that ends
+// while the server does was cut off: what it had asked has ended.
 func (w *worker) next() (text string, ok, over bool) {
+	ending := w.r.draining()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	defer w.tell()
-	if w.ctx.Err() != nil {
+	if ending || w.ctx.Err() != nil {
 		return "", false, true
 	}
 	if len(w.texts) == 0 {
@@ -140,9 +142,10 @@ func (w *worker) completed() {
 
 // over says that the task is completed, or that the agent is to end.
 func (w *worker) over() bool {
+	ending := w.r.draining()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.limit != nil || w.ctx.Err() != nil
+	return ending || w.limit != nil || w.ctx.Err() != nil
 }
 
 // unlimit ends the limit of a worker that is over.

@@ -78,7 +78,7 @@ func (w *worker) run() {
 	if err == nil {
 		err = w.work()
 	}
-	stopped := w.ctx.Err() != nil
+	stopped := w.ctx.Err() != nil || w.r.draining()
 	busy := w.close()
 	w.finish(err)
 	w.stop()
