@@ -7,6 +7,7 @@ import { begin, look } from "./guard.js";
 import { Journal } from "./journal.js";
 import { Notifier } from "./notify.js";
 import { Offers } from "./offers.js";
+import { forgetOpen, keepOpen } from "./opened.js";
 import { Questions } from "./questions.js";
 import { StartForm, Tasks } from "./tasks.js";
 import { say } from "./say.js";
@@ -99,7 +100,7 @@ function lost(delay, why) {
 }
 
 function refused(message) {
-  sessionStorage.removeItem(place);
+  forget();
   show(byId("desk"), false);
   show(byId("door"), true);
   connected("Not connected", false);
@@ -131,7 +132,18 @@ function fromAddress() {
   if (token === null) return;
   const rest = wanted ? `#task=${encodeURIComponent(wanted)}` : "";
   history.replaceState(null, "", location.pathname + location.search + rest);
-  if (token) sessionStorage.setItem(place, token);
+  if (token) keep(token);
+}
+
+// keep takes a token for this tab. What an earlier one had open goes with that.
+function keep(token) {
+  if (token !== sessionStorage.getItem(place)) forget();
+  sessionStorage.setItem(place, token);
+}
+
+function forget() {
+  sessionStorage.removeItem(place);
+  forgetOpen();
 }
 
 // open begins with the token of the tab. After another one nothing may stay of what its
@@ -151,12 +163,12 @@ byId("token-form").addEventListener("submit", (event) => {
   event.preventDefault();
   const pasted = byId("token").value.trim();
   byId("token").value = "";
-  sessionStorage.setItem(place, pasted.split("#token=").at(-1)); // the whole address will do, too
+  keep(pasted.split("#token=").at(-1)); // the whole address will do, too
   open();
 });
 byId("now").addEventListener("click", () => connection?.now());
 byId("forget").addEventListener("click", () => {
-  sessionStorage.removeItem(place);
+  forget();
   location.reload();
 });
 byId("skip").addEventListener("click", (event) => {
@@ -178,4 +190,5 @@ document.addEventListener("visibilitychange", () => {
 });
 begin(document.body, byId("offers"), byId("questions"));
 beginFolding(byId("cards"));
+for (const id of ["start", "keys"]) keepOpen(byId(id), id);
 open();

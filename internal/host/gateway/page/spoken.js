@@ -29,6 +29,12 @@ export class Spoken {
     if (this.pieces.length > pieces) this.pieces.shift();
   }
 
+  // endsWith says whether the host said a text last.
+  endsWith(text) {
+    const last = this.pieces.at(-1);
+    return last?.from === "host" && last.text.trim().endsWith(text.trim());
+  }
+
   // draw shows the words, if somebody can see them. Who reads earlier ones stays there.
   draw(visible) {
     if (!visible) return;

@@ -3,6 +3,7 @@
 import { copy } from "./copy.js";
 import { el, said, show } from "./dom.js";
 import { lets, soon, touch } from "./guard.js";
+import { keepOpen } from "./opened.js";
 import { say } from "./say.js";
 import { Spoken } from "./spoken.js";
 import { lifeWord, sentence, stateWord } from "./words.js";
@@ -26,16 +27,17 @@ export class TaskNode {
     this.link = el("a", {}, "Link");
     this.copy = el("button", { type: "button", class: "quiet", click: () => this.copyId() }, "Copy the id");
     this.ident = el("p", { class: "meta ident" }, this.id, this.copy, this.link);
-    this.note = el("p", { class: "note", hidden: true }); // of the host
+    this.mark = el("span", { class: "mark", hidden: true }); // the note, in one line of a folded task
+    this.note = el("p", { class: "note", hidden: true }); // of the host, unless it is the last that was said
     this.troubles = el("ul", { class: "troubles" });
     this.alive = false; // an agent of it has not ended, whatever its own state
     this.spoken = new Spoken();
     this.problem = el("p", { class: "problem" });
     this.children = el("ul");
-    this.summary = el("summary", {}, this.title, " ", this.state);
-    this.details = el("details", { toggle: () => this.spoken.draw(this.details.open) }, this.summary,
-      this.meta, this.process, this.ident, this.spoken.root, this.makeControls(), this.problem);
-    this.root = el("li", {}, this.details, this.note, this.troubles, this.children);
+    this.summary = el("summary", {}, this.title, " ", this.state, " ", this.mark);
+    this.details = el("details", { toggle: () => this.toggled() }, this.summary,
+      this.meta, this.process, this.ident, this.spoken.root, this.note, this.makeControls(), this.problem);
+    this.root = el("li", {}, this.details, this.troubles, this.children);
   }
 
   makeControls() {
@@ -55,6 +57,7 @@ export class TaskNode {
 
   // update shows the task as it is now.
   update(task) {
+    if (!this.task) keepOpen(this.details, `task ${task.id}`);
     this.task = task;
     this.title.replaceChildren(said(task.title));
     this.state.textContent = stateWord(task.state);
@@ -65,8 +68,8 @@ export class TaskNode {
     if (task.summary) this.meta.append(el("br"), said(task.summary));
     this.id.textContent = task.id;
     this.link.href = `#task=${encodeURIComponent(task.id)}`;
-    this.note.textContent = task.note ?? "";
-    show(this.note, Boolean(task.note));
+    this.mark.textContent = this.note.textContent = task.note ?? "";
+    this.noted();
     show(this.controls, this.hooks.mayOperate());
     this.offer();
   }
@@ -84,8 +87,8 @@ export class TaskNode {
 
   // show tells of the instances of the task; of trouble with them without being asked.
   show(instances) {
-    this.process.replaceChildren(...instances.flatMap((instance) =>
-      [`Its process ${lifeWord(instance.state)}`, instance.agent_name ? " and calls itself " : "", instance.agent_name ? said(instance.agent_name) : "", ". "]));
+    this.process.replaceChildren(...instances.flatMap(({ state, agent_name: name }) =>
+      [`Its process ${lifeWord(state)}`, name ? (state === "ended" ? "; it called itself " : " and calls itself ") : "", name ? said(name) : "", ". "]));
     const troubles = [];
     for (const instance of instances) {
       if (instance.automatic === false) troubles.push(el("li", {}, "No automatic approval: everything is asked"));
@@ -96,10 +99,22 @@ export class TaskNode {
     this.offer();
   }
 
+  toggled() {
+    this.spoken.draw(this.details.open);
+    this.noted();
+  }
+
+  // noted shows the note once.
+  noted() {
+    const { note } = this.task;
+    show(this.mark, Boolean(note) && !this.details.open);
+    show(this.note, Boolean(note) && !this.spoken.endsWith(note));
+  }
+
   // say adds to what is said in the task.
   say(piece) {
     this.spoken.add(piece);
-    this.spoken.draw(this.details.open);
+    this.toggled();
   }
 
   async copyId() {
@@ -109,7 +124,7 @@ export class TaskNode {
   // hear takes in what the server has kept of what was said.
   hear(texts) {
     this.spoken.reset(texts);
-    this.spoken.draw(this.details.open);
+    this.toggled();
   }
 
   // open shows the task to who asked for it.

@@ -265,5 +265,5 @@ func TestTheDaemonIsKilled(t *testing.T) {
 	later := open(t)
 	later.visit("http://" + d.listen + "/#" + strings.SplitN(d.page, "#", 2)[1])
 	later.connected()
-	later.shows("#tasks .note", "what it had asked is gone")
+	later.shows("#tasks .mark", "what it had asked is gone")
 }
