@@ -24,7 +24,7 @@ func (b *Bucket) looking(ctx context.Context) (_ context.Context, ended func(err
 		return ctx, failure
 	}
 	ctx, giveUp := context.WithCancelCause(ctx)
-	go b.look(ctx, giveUp)
+	go look(ctx, func() bool { return b.state.embedded.refuses(b.kv.Bucket()) }, giveUp)
 	return ctx, func(err error) error {
 		if refused := context.Cause(ctx); err != nil && errors.Is(refused, ErrRefused) {
 			err = refused
@@ -34,8 +34,8 @@ func (b *Bucket) looking(ctx context.Context) (_ context.Context, ended func(err
 	}
 }
 
-// look gives a write up once the server could not store something in the bucket.
-func (b *Bucket) look(ctx context.Context, giveUp context.CancelCauseFunc) {
+// look gives a write up once the server refuses what is written, until ctx ends.
+func look(ctx context.Context, refuses func() bool, giveUp context.CancelCauseFunc) {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
 	for {
@@ -44,7 +44,7 @@ func (b *Bucket) look(ctx context.Context, giveUp context.CancelCauseFunc) {
 		case <-ctx.Done():
 			return
 		}
-		if b.state.embedded.refuses(b.kv.Bucket()) {
+		if refuses() {
 			giveUp(ErrRefused)
 			return
 		}

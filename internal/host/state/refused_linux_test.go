@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -80,17 +81,42 @@ func must(err error) {
 	}
 }
 
-// A write that only takes its time goes on.
+// A write that only takes its time goes on, however often the server is looked at; one
+// that is refused at last is given up.
 func TestASlowWriteIsNotGivenUp(t *testing.T) {
 	b := bucket(t, open(t, Options{Dir: t.TempDir()}), "things")
-	ctx, ended := b.looking(t.Context())
-	select {
-	case <-ctx.Done():
-		assert.Fail(t, "it was given up")
-	case <-time.After(5 * lookEvery):
+	for name, refused := range map[string]bool{"slow": false, "refused": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, giveUp := context.WithCancelCause(t.Context())
+				looks, began := 0, time.Now()
+				go look(ctx, func() bool {
+					looks++
+					return b.state.embedded.refuses(b.kv.Bucket()) || refused && looks == 3
+				}, giveUp)
+				if refused {
+					<-ctx.Done()
+					assert.ErrorIs(t, context.Cause(ctx), ErrRefused)
+				} else {
+					time.Sleep(3*lookEvery + lookEvery/2)
+					synctest.Wait()
+					assert.NoError(t, ctx.Err())
+				}
+				assert.Equal(t, 3, looks)
+				assert.GreaterOrEqual(t, time.Since(began), 3*lookEvery)
+				giveUp(nil)
+			})
+		})
 	}
-	assert.NoError(t, ended(nil))
-	assert.Error(t, ctx.Err(), "nothing looks any more")
 	_, err := b.Create(t.Context(), "a", nil)
 	assert.NoError(t, err)
+}
+
+// Nothing looks any more when a write has ended.
+func TestTheLookEndsWithTheWrite(t *testing.T) {
+	b := bucket(t, open(t, Options{Dir: t.TempDir()}), "things")
+	ctx, ended := b.looking(t.Context())
+	require.NoError(t, ctx.Err())
+	assert.NoError(t, ended(nil))
+	assert.Error(t, ctx.Err())
 }
