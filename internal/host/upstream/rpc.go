@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -34,6 +35,7 @@ type peer struct {
 	last    int64
 	waiting map[jsonrpc.ID]chan reply
 	gone    []jsonrpc.ID                      // calls that were given up, the last ones
+	over    []answer                          // what was answered, the last ones
 	served  map[jsonrpc.ID]context.CancelFunc // requests of the target that run
 	err     error                             // why the connection ended
 }
@@ -193,18 +195,33 @@ func (p *peer) refuse(id jsonrpc.ID) {
 	}})
 }
 
+// answer is what is remembered of one, to know it when it is sent again.
+type answer struct {
+	id  jsonrpc.ID
+	sum [sha256.Size]byte // of the answer
+}
+
+func answerOf(id jsonrpc.ID, r reply) answer {
+	if r.err != nil {
+		return answer{id, sha256.Sum256([]byte("error " + r.err.Error()))}
+	}
+	return answer{id, sha256.Sum256(r.result)}
+}
+
 // deliver hands an answer to the call that waits for it. One that nobody waits for is
-// late, or somebody's answer under a wrong id: then nobody knows whose, and whoever
-// waits would do so for ever.
+// late, or sent again, or somebody's answer under a wrong id: then nobody knows whose, and
+// whoever waits would do so for ever.
 func (p *peer) deliver(id jsonrpc.ID, r reply) {
+	a := answerOf(id, r)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if w := p.waiting[id]; w != nil {
 		delete(p.waiting, id)
+		p.over = remember(p.over, a)
 		w <- r
 		return
 	}
-	if slices.Contains(p.gone, id) {
+	if slices.Contains(p.gone, id) || slices.Contains(p.over, a) {
 		return
 	}
 	for id, w := range p.waiting {
@@ -213,16 +230,23 @@ func (p *peer) deliver(id jsonrpc.ID, r reply) {
 	}
 }
 
-// maxGone is how many calls that were given up are remembered, for their late answers.
+// maxGone is how many calls that were given up are remembered, for their late answers,
+// and how many answers, for those that are sent again.
 const maxGone = 1024
+
+// remember adds to the last ones.
+func remember[T any](last []T, one T) []T {
+	if last = append(last, one); len(last) > maxGone {
+		last = last[1:]
+	}
+	return last
+}
 
 // forget takes a call from those that wait for an answer; its own is late from now on.
 // The caller holds p.mu.
 func (p *peer) forget(id jsonrpc.ID) {
 	delete(p.waiting, id)
-	if p.gone = append(p.gone, id); len(p.gone) > maxGone {
-		p.gone = p.gone[1:]
-	}
+	p.gone = remember(p.gone, id)
 }
 
 // ended says whether the connection has ended.

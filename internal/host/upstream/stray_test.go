@@ -53,7 +53,8 @@ func answerTo(r asked) string {
 }
 
 // serveLines is the target as a program. A call of "fine" is answered after what
-// answers each call of "late" that was given up, and after noise.
+// answers each call of "late" that was given up, what answers each of "twice" once more,
+// and after noise.
 func serveLines() {
 	var late []json.RawMessage
 	lines := bufio.NewScanner(os.Stdin)
@@ -63,7 +64,7 @@ func serveLines() {
 			return
 		}
 		switch r.Params.Name {
-		case "late":
+		case "late", "twice":
 			late = append(late, r.ID)
 		case "fine":
 			fmt.Println(`{"level":"error","error":"a line of a log","id":7}`)
@@ -195,6 +196,62 @@ func TestALateAnswerIsNobodys(t *testing.T) {
 			require.NoError(t, callOf(t.Context(), c, "fine"), "and once more")
 		})
 	}
+}
+
+// An answer that is sent again disturbs nobody, also while others wait; a different one
+// under the same id is somebody's.
+func TestAnAnswerThatIsSentAgainIsNobodys(t *testing.T) {
+	t.Run("program", func(t *testing.T) {
+		c, err := Open(t.Context(), strayTargets(t)["program"], Options{Handler: heard{}})
+		require.NoError(t, err)
+		defer c.Close()
+		require.NoError(t, callOf(t.Context(), c, "twice"))
+		require.NoError(t, callOf(t.Context(), c, "fine"))
+		require.NoError(t, callOf(t.Context(), c, "fine"), "and once more")
+	})
+	wire := func(text string) error { return &jsonrpc.Error{Code: -32000, Message: text} }
+	for name, test := range map[string]struct {
+		first, second reply
+		stray         bool
+	}{
+		"the same result":         {reply{result: json.RawMessage(`{"a":1}`)}, reply{result: json.RawMessage(`{"a":1}`)}, false},
+		"another result":          {reply{result: json.RawMessage(`{"a":1}`)}, reply{result: json.RawMessage(`{"a":2}`)}, true},
+		"the same error":          {reply{err: wire("no")}, reply{err: wire("no")}, false},
+		"another error":           {reply{err: wire("no")}, reply{err: wire("never")}, true},
+		"an error after a result": {reply{result: json.RawMessage(`"no"`)}, reply{err: wire("no")}, true},
+		"a result after an error": {reply{err: wire("no")}, reply{result: json.RawMessage(`"no"`)}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := &peer{waiting: map[jsonrpc.ID]chan reply{}}
+			first, w, err := p.register()
+			require.NoError(t, err)
+			p.deliver(first, test.first)
+			assert.Equal(t, test.first, <-w)
+			second, w, err := p.register()
+			require.NoError(t, err)
+			p.deliver(first, test.second)
+			p.deliver(second, test.first)
+			r := <-w
+			if test.stray {
+				assert.Equal(t, reply{err: strayAnswer}, r)
+				return
+			}
+			assert.Equal(t, test.first, r)
+		})
+	}
+}
+
+// What is remembered of answers is bounded.
+func TestAnswersAreForgottenInTheEnd(t *testing.T) {
+	p := &peer{waiting: map[jsonrpc.ID]chan reply{}}
+	for range 3 * maxGone {
+		id, w, err := p.register()
+		require.NoError(t, err)
+		p.deliver(id, reply{})
+		<-w
+	}
+	assert.Len(t, p.over, maxGone)
+	assert.Less(t, cap(p.over), 3*maxGone)
 }
 
 // What is remembered of calls that were given up is bounded.
