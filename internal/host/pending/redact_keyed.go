@@ -57,14 +57,17 @@ func (f *finder) isDeclared(i int, name string, k int) bool {
 
 // isThisSession says whether a sentence speaks of the session that goes on, as the label
 // of an option does that says what is not asked about again in it: what follows is what
-// a person decides by. Behind other words than "this" it is so for words alone.
+// a person decides by, if it looks like that: words, behind "this" also paths, patterns
+// and what a tool may do, as in Bash(git push:*).
 func (f *finder) isThisSession(i int, name string, k int) bool {
 	if !strings.EqualFold(name, "session") {
 		return false
 	}
 	switch word, _ := before(f.t, i); strings.ToLower(word) {
 	case "this":
-		return true
+		word := f.word(k)
+		call, inside, _ := strings.Cut(word, "(")
+		return isPlainWord(word) || strings.ContainsAny(word, "/.*") || isPlainWord(call) && isPlainWord(inside)
 	case "the", "whole", "entire", "current":
 		return isPlainWord(f.word(k))
 	}

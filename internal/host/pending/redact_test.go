@@ -115,6 +115,7 @@ func TestRedactLeavesTheRest(t *testing.T) {
 		"2026-11-30T20:01:02Z", "größe 大小 👍", "ratio: 3", "list_tasks_kandev (kandev MCP Server)", "author=bob", "https://example.com/@user",
 		"mailto:bob@example.com is not here"[:0],
 		"Yes, and don't ask again in this session: the shell command", "Allow for this session: Bash(git push:*)", "For the whole session: edits",
+		"Allow for this session: Bash(npm run build)", "In this session: internal/host/pending2/*.go", "In this session: Edit, Write", "For This Session: edits",
 	} {
 		assert.Equal(t, s, Redact(s, roomy))
 	}
@@ -126,6 +127,10 @@ func TestRedactSessions(t *testing.T) {
 		"session: the":                                "session: [hidden:3]",
 		"curl -H 'session: abc' h":                    "curl -H 'session: [hidden:3]' h",
 		"the session: hunter2":                        "the session: [hidden:7]",
+		"this session: hunter2hunter2":                "this session: [hidden:14]",
+		"this session: abc123def456":                  "this session: [hidden:12]",
+		"Allow in this session: Bash(hunter2hunter2)": "Allow in this session: [hidden:20]",
+		"Allow in This session: hunter2hunter2":       "Allow in This session: [hidden:14]",
 		"this session=abc":                            "this session=[hidden:3]",
 		"this session_id: abc":                        "this session_id: [hidden:3]",
 		"in this session: password: hunter2":          "in this session: password: [hidden:7]",
