@@ -95,3 +95,26 @@ func TestTheAuditOfQuestionsAndOfAgents(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotContains(t, string(text), "s3cret")
 }
+
+// Who stopped a task is known also when that could not be stored: its agent has ended.
+func TestTheAuditOfAStopThatIsNotStored(t *testing.T) {
+	for name, works := range map[string]bool{"a store that is gone": false, "one that works": true} {
+		t.Run(name, func(t *testing.T) {
+			r := begin(t, nil)
+			p := r.dial(r.token("desk", all))
+			p.watch()
+			made := p.start("made", "shell")
+			p.opens(made.ID)
+			stop := fmt.Sprintf(`{"task":%q}`, made.ID)
+			if works {
+				p.ask("task.stop", stop, nil)
+			} else {
+				require.NoError(t, r.state.Close())
+				assert.Equal(t, "unavailable", p.refused("task.stop", stop))
+			}
+			stops := of(r.records(), audit.Stop)
+			require.Len(t, stops, 1)
+			assert.Equal(t, [...]string{"desk", string(made.ID)}, [...]string{stops[0].By, stops[0].Task})
+		})
+	}
+}

@@ -3,6 +3,7 @@
 package serve
 
 import (
+	"fmt"
 	"os"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kandev/assent/internal/host/audit"
+	"github.com/kandev/assent/internal/host/task"
 )
 
 // While the audit cannot be written nobody is told that an answer counts, neither at
@@ -84,4 +86,45 @@ func TestAnAnswerWhoseRecordIsLost(t *testing.T) {
 	}
 	assert.Contains(t, recorded, kept.Request+" person_denied")
 	assert.NotContains(t, recorded, lost.Request+" person_denied")
+}
+
+// Nobody is told that a stop, a cancelled turn or an answered question counts before its
+// record is written, although it does; with a disk that takes it everybody is told.
+func TestActsWithoutTheirRecord(t *testing.T) {
+	for name, broken := range map[string]bool{"broken": true, "written": false} {
+		t.Run(name, func(t *testing.T) {
+			r := begin(t, nil)
+			p := r.dial(r.token("desk", all))
+			p.watch()
+			waits, asks := p.start("waits", "shell"), p.start("asks", `ask "Which?"`)
+			p.opens(waits.ID)
+			asked := until(p, "question.opened", func(e struct {
+				Question questionView `json:"question"`
+			}) bool {
+				return e.Question.Task == asks.ID
+			}).Question
+			require.NotEmpty(t, r.records())
+
+			restore := func() {}
+			if broken {
+				restore = r.breakAudit()
+			}
+			for _, act := range [][2]string{
+				{"task.cancel", fmt.Sprintf(`{"task":%q}`, waits.ID)}, {"task.stop", fmt.Sprintf(`{"task":%q}`, waits.ID)},
+				{"question.answer", fmt.Sprintf(`{"question":%q,"answer":"this"}`, asked.ID)},
+			} {
+				if broken {
+					assert.Equal(t, "unavailable", p.refused(act[0], act[1]), act[0])
+				} else {
+					p.ask(act[0], act[1], nil)
+				}
+			}
+			assert.Equal(t, task.Stopped, r.stateOf(string(waits.ID)), "it counts all the same")
+			restore()
+			records := r.records()
+			for _, event := range []audit.Event{audit.Interrupt, audit.Stop, audit.Question} {
+				assert.Len(t, of(records, event), 1, event)
+			}
+		})
+	}
 }

@@ -30,7 +30,8 @@ const stopWithin = 5 * time.Minute
 // and all below it had ended before, and no agent of them was there any more.
 // Agents end even when nothing can be stored. It goes on
 // when ctx ends, since half a stop would leave agents running, but at most
-// [stopWithin]. After an error it can be called again.
+// [stopWithin]. After an error it can be called again; [OutcomeStopped] beside it says
+// that something has ended, or may be stored so, all the same.
 func (s *Service) Stop(ctx context.Context, who Actor, id ID) (Outcome, error) {
 	if _, err := s.acts(who, id, dispatch.ScopeOperate, s.rules); err != nil {
 		return "", err
@@ -45,10 +46,7 @@ func (s *Service) stop(ctx context.Context, id ID, levels int) (Outcome, error) 
 	st := &stopping{s: s, marks: make(chan struct{}, marksAtOnce), outcome: OutcomeNotRunning}
 	st.all.Go(func() { st.tree(ctx, id, levels) })
 	st.all.Wait()
-	if err := errors.Join(st.errs...); err != nil {
-		return "", err
-	}
-	return st.outcome, nil
+	return st.outcome, errors.Join(st.errs...)
 }
 
 // marksAtOnce bounds the tasks of a tree that are stored at once: each is synced.
@@ -103,17 +101,17 @@ func (st *stopping) one(ctx context.Context, id ID, marked func()) (Outcome, err
 	t, outcome, err := st.mark(ctx, id)
 	marked()
 	if err != nil { // its agent ends all the same: the disk may be full of what it writes
-		_, stopErr := s.endAgent(ctx, known)
-		return "", errors.Join(err, stopErr)
+		t = known
 	}
-	ended, err := s.endAgent(ctx, t)
+	ended, stopErr := s.endAgent(ctx, t)
 	if ended {
 		outcome = OutcomeStopped
 	}
-	return outcome, err
+	return outcome, errors.Join(err, stopErr)
 }
 
-// mark stores that a task is stopped, unless it has ended.
+// mark stores that a task is stopped, unless it has ended. The outcome beside an error is
+// what was to be stored: nobody knows whether it was.
 func (st *stopping) mark(ctx context.Context, id ID) (t Task, outcome Outcome, err error) {
 	st.marks <- struct{}{}
 	defer func() { <-st.marks }()

@@ -3,6 +3,7 @@ package task
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -129,14 +130,18 @@ func TestStopThatFails(t *testing.T) {
 	s, r := newService(t)
 	ids := family(t, s)
 	r.broken = errBroken
-	_, err := s.Stop(t.Context(), Host{}, ids["me"])
+	outcome, err := s.Stop(t.Context(), Host{}, ids["me"])
 	assert.ErrorIs(t, err, errBroken)
 	assert.ErrorIs(t, err, ErrStays)
-	assert.ElementsMatch(t, []string{"stop me", "stop child", "stop grandchild"}, r.told())
+	assert.Equal(t, OutcomeStopped, outcome, "the tasks have ended")
+	outcome, err = s.Stop(t.Context(), Host{}, ids["me"])
+	assert.ErrorIs(t, err, ErrStays)
+	assert.Equal(t, OutcomeNotRunning, outcome, "nothing more has")
+	assert.ElementsMatch(t, slices.Repeat([]string{"stop me", "stop child", "stop grandchild"}, 2), r.told())
 	_, err = s.Message(t.Context(), Host{}, ids["me"], "go on")
 	assert.Equal(t, ErrEnded, err)
 	r.broken = nil
-	outcome, err := s.Stop(t.Context(), Host{}, ids["me"])
+	outcome, err = s.Stop(t.Context(), Host{}, ids["me"])
 	require.NoError(t, err)
 	assert.Equal(t, OutcomeNotRunning, outcome)
 	assert.ElementsMatch(t, []string{"stop me", "stop child", "stop grandchild"}, r.told())

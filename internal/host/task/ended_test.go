@@ -76,7 +76,7 @@ func TestStopWithoutAStore(t *testing.T) {
 				return
 			}
 			assert.ErrorIs(t, err, state.ErrUnavailable)
-			assert.Empty(t, outcome)
+			assert.Equal(t, OutcomeStopped, outcome, "who tried it is to be known")
 		})
 	}
 }

@@ -14,6 +14,7 @@ type Runner interface {
 	// next one, and says whether there was one. It begins none.
 	Interrupt(ctx context.Context, t Task) (running bool, err error)
 	// Stop ends the task's agent, if one is there, waits for it, and says whether there
-	// was one. From the call on nothing is approved for it automatically. It is called again when it failed, and when a task is stopped again.
+	// was one. From the call on nothing is approved for it automatically. It is called
+	// again when it failed, and when a task is stopped again.
 	Stop(ctx context.Context, t Task) (ended bool, err error)
 }
