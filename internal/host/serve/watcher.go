@@ -69,7 +69,7 @@ func (w watcher) Asked(_ context.Context, q process.Question) {
 	w.s.offers.shown(q.Request, snapshot.Action)
 	v := viewOffer(&snapshot, known)
 	w.s.publish("offer.opened", known.task, map[string]any{"offer": v})
-	w.s.hook.opened(v)
+	w.s.hook.opened(v, known.over.done)
 }
 
 // Answered tells that an offer is over.

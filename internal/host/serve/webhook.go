@@ -28,17 +28,18 @@ const (
 
 // Bounds of the webhook.
 const (
-	hookQueue   = 256              // offers that wait to be told
+	hookCalls   = 256              // that are under way at once, from the first try to the last
 	hookTries   = 6                // of one call
 	hookTimeout = 10 * time.Second // of one try
 	firstPause  = time.Second      // between two tries; it doubles
 	// hookWithin is how long an offer is given to be told, unless the configuration says
-	// otherwise: all tries take a minute and a half at most.
+	// otherwise: the first try is made at once, and all take a minute and a half at most.
 	hookWithin = 2 * time.Minute
 )
 
-// webhook tells a URL of new offers, one after the other. It never holds up whoever
-// has news: what finds no room is dropped and counted in the log.
+// webhook tells a URL of new offers, of each by itself: one that is not taken keeps no
+// other waiting. It never holds up whoever has news: what finds no room is dropped, and
+// that is in the log.
 type webhook struct {
 	taken  func(offerView) // called for each offer that somebody was told of
 	url    string
@@ -47,14 +48,17 @@ type webhook struct {
 	run    string
 	log    *slog.Logger
 	client *http.Client
-	queue  chan offerView
+	ctx    context.Context // ends with the webhook
 	cancel context.CancelFunc
-	done   chan struct{}
-	full   sync.Once // that the queue was full is said once
+	room   chan struct{} // one for each call that is under way
+	full   sync.Once     // that there was no room is said once
+
+	mu     sync.Mutex // held where calls grow and where they must not any more
+	calls  sync.WaitGroup
 	number uint64
 }
 
-// newWebhook begins to send; nil without a URL. The key is the value of the variable
+// newWebhook makes what sends; nil without a URL. The key is the value of the variable
 // that the configuration names.
 func newWebhook(w Webhook, key, run string, log *slog.Logger, taken func(offerView)) (*webhook, error) {
 	if w.URL == "" {
@@ -69,7 +73,8 @@ func newWebhook(w Webhook, key, run string, log *slog.Logger, taken func(offerVi
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	h := &webhook{
-		taken: taken, url: w.URL, host: u.Host, key: []byte(key), run: run, log: log, queue: make(chan offerView, hookQueue), cancel: cancel, done: make(chan struct{}),
+		taken: taken, url: w.URL, host: u.Host, key: []byte(key), run: run, log: log,
+		ctx: ctx, cancel: cancel, room: make(chan struct{}, hookCalls),
 		client: &http.Client{
 			Timeout:   hookTimeout,
 			Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConns: 1, IdleConnTimeout: time.Minute},
@@ -77,7 +82,6 @@ func newWebhook(w Webhook, key, run string, log *slog.Logger, taken func(offerVi
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}
-	go h.send(ctx)
 	return h, nil
 }
 
@@ -86,16 +90,29 @@ func (w Webhook) keyless() error {
 	return fmt.Errorf("webhook: the environment variable %s is empty: put the key into it that calls are signed with", w.SecretEnv)
 }
 
-// opened queues a new offer, which is redacted; nil takes it and sends nothing.
-func (h *webhook) opened(offer offerView) {
+// opened tells of a new offer, which is redacted, until over is closed; nil takes it and
+// sends nothing.
+func (h *webhook) opened(offer offerView, over <-chan struct{}) {
 	if h == nil {
 		return
 	}
-	select {
-	case h.queue <- offer:
-	default:
-		h.full.Do(func() { h.log.Warn("the webhook is slower than offers come: some are not told", "waiting", hookQueue) })
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.ctx.Err() != nil {
+		return
 	}
+	select {
+	case h.room <- struct{}{}:
+	default:
+		h.full.Do(func() { h.log.Warn("the webhook is slower than offers come: some are not told", "most", hookCalls) })
+		return
+	}
+	h.number++
+	id := h.run + "-" + strconv.FormatUint(h.number, 10)
+	h.calls.Go(func() {
+		defer func() { <-h.room }()
+		h.send(id, offer, over)
+	})
 }
 
 // close gives up what was not sent.
@@ -103,58 +120,57 @@ func (h *webhook) close() {
 	if h == nil {
 		return
 	}
+	h.mu.Lock()
 	h.cancel()
-	<-h.done
+	h.mu.Unlock()
+	h.calls.Wait()
 	h.client.CloseIdleConnections()
 }
 
-func (h *webhook) send(ctx context.Context) {
-	defer close(h.done)
-	for {
-		select {
-		case offer := <-h.queue:
-			h.number++
-			body, err := dispatch.Encode(struct {
-				Event string    `json:"event"`
-				Offer offerView `json:"offer"`
-			}{"offer.opened", offer})
-			if err != nil {
-				h.log.Error("an offer cannot be written for the webhook", "error", fmt.Sprintf("%T", err))
-				continue
-			}
-			if h.deliver(ctx, h.log.With("offer", string(offer.Request), "host", h.host), body) {
-				h.taken(offer)
-			}
-		case <-ctx.Done():
-			return
-		}
+func (h *webhook) send(id string, offer offerView, over <-chan struct{}) {
+	body, err := dispatch.Encode(struct {
+		Event string    `json:"event"`
+		Offer offerView `json:"offer"`
+	}{"offer.opened", offer})
+	if err != nil {
+		h.log.Error("an offer cannot be written for the webhook", "error", fmt.Sprintf("%T", err))
+		return
+	}
+	if h.deliver(h.log.With("offer", string(offer.Request), "host", h.host, "delivery", id), id, body, over) {
+		h.taken(offer)
 	}
 }
 
-// deliver tries until it is taken, refused for good, or tried often enough. The first
-// and the last failure are warnings.
-func (h *webhook) deliver(ctx context.Context, log *slog.Logger, body []byte) (taken bool) {
-	id := h.run + "-" + strconv.FormatUint(h.number, 10)
+// deliver tries until it is taken, refused for good, or tried often enough, or until the
+// offer is over. The first and the last failure are warnings.
+func (h *webhook) deliver(log *slog.Logger, id string, body []byte, over <-chan struct{}) (taken bool) {
 	pause := firstPause
 	for try := 1; ; try++ {
-		err := h.post(ctx, id, body)
-		if err == nil || ctx.Err() != nil {
+		select {
+		case <-over:
+			return false
+		default:
+		}
+		err := h.post(h.ctx, id, body)
+		if err == nil || h.ctx.Err() != nil {
 			return err == nil
 		}
 		final := (*refusedError)(nil)
 		if try == hookTries || errors.As(err, &final) && !final.worthTrying() {
-			log.Warn("the webhook was not delivered", "delivery", id, "tries", try, "why", err.Error())
+			log.Warn("the webhook was not delivered", "tries", try, "why", err.Error())
 			return false
 		}
 		level := slog.LevelWarn
 		if try > 1 {
 			level = slog.LevelInfo
 		}
-		log.Log(ctx, level, "the webhook was not taken; it is tried again", "delivery", id, "try", try, "in", pause, "why", err.Error())
+		log.Log(h.ctx, level, "the webhook was not taken; it is tried again", "try", try, "in", pause, "why", err.Error())
 		select {
 		case <-time.After(pause):
 			pause *= 2
-		case <-ctx.Done():
+		case <-over:
+			return false
+		case <-h.ctx.Done():
 			return false
 		}
 	}

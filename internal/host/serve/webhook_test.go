@@ -144,7 +144,7 @@ func TestTheWebhookTriesAgain(t *testing.T) {
 				a := &answers{ids: map[string]bool{}, next: test.next}
 				h.client.Transport = a
 				began := time.Now()
-				h.opened(offerView{Request: "r-1"})
+				h.opened(offerView{Request: "r-1"}, nil)
 				time.Sleep(time.Minute)
 				h.close()
 				var at []time.Duration
@@ -173,8 +173,8 @@ func TestTheWebhookHoldsNobodyUp(t *testing.T) {
 		h, err := newWebhook(Webhook{URL: "https://hook.example", SecretEnv: "X"}, "key", "run", log.Logger(), func(offerView) { assert.Fail(t, "nobody was told") })
 		require.NoError(t, err)
 		h.client.Transport = hanging{}
-		for range 3 * hookQueue {
-			h.opened(offerView{Request: "r-1"})
+		for range 3 * hookCalls {
+			h.opened(offerView{Request: "r-1"}, nil)
 		}
 		assert.Contains(t, log.String(), "slower than offers come")
 		h.close()
@@ -183,8 +183,39 @@ func TestTheWebhookHoldsNobodyUp(t *testing.T) {
 	assert.ErrorContains(t, err, "environment variable X is empty")
 	none, err := newWebhook(Webhook{}, "", "run", nil, nil)
 	assert.NoError(t, err)
-	none.opened(offerView{})
+	none.opened(offerView{}, nil)
 	none.close()
+}
+
+// Each offer is tried at once, whatever becomes of those before it, and one that is over
+// is tried no more.
+func TestTheWebhookTellsOfEachOfferByItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log testlog.Buffer
+		h, err := newWebhook(Webhook{URL: "https://hook.example", SecretEnv: "X"}, "key", "run", log.Logger(), func(offerView) { assert.Fail(t, "nobody was told") })
+		require.NoError(t, err)
+		a := &answers{ids: map[string]bool{}, next: func(int) (int, error) { return 503, nil }}
+		h.client.Transport = a
+		began, over := time.Now(), make(chan struct{})
+		h.opened(offerView{Request: "r-1"}, over)
+		h.opened(offerView{Request: "r-2"}, make(chan struct{}))
+		ended := make(chan struct{})
+		close(ended)
+		h.opened(offerView{Request: "r-3"}, ended)
+		time.AfterFunc(2*time.Second, func() { close(over) })
+		time.Sleep(hookWithin)
+		h.opened(offerView{Request: "r-4"}, nil)
+		synctest.Wait()
+		h.close()
+		h.opened(offerView{Request: "r-5"}, nil)
+		var at []time.Duration
+		for _, each := range a.times {
+			at = append(at, each.Sub(began)/time.Second)
+		}
+		assert.Equal(t, []time.Duration{0, 0, 1, 1, 3, 7, 15, 31, 120}, at, "the first offer is over after its second try")
+		assert.Equal(t, map[string]bool{"run-1": true, "run-2": true, "run-4": true}, a.ids)
+		assert.Equal(t, 1, log.Count("the webhook was not delivered"))
+	})
 }
 
 // hanging is a receiver that never answers.
