@@ -26,8 +26,7 @@ func TestIDsOfSessions(t *testing.T) {
 			made := p.start("task", "hello")
 			if length > 256 {
 				p.settles(made.ID, task.Failed)
-				assert.Contains(t, r.runner.note(made.ID), "the id that the agent gave its session cannot be kept: ")
-				assert.Contains(t, r.runner.note(made.ID), "257 characters")
+				assert.Contains(t, r.runner.note(made.ID), "the id that the agent gave its session cannot be kept: the session has 257 characters")
 				assert.NotContains(t, r.log.String(), id)
 				return
 			}

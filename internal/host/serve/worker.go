@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -113,7 +113,7 @@ func (w *worker) start() error {
 		return err
 	}
 	if err := (task.Report{State: task.Idle, Session: session.ID()}).Check(); err != nil {
-		return fmt.Errorf("the id that the agent gave its session cannot be kept: %w", err)
+		return errors.New("the id that the agent gave its session cannot be kept: " + strings.TrimPrefix(err.Error(), "task: "))
 	}
 	w.mu.Lock()
 	w.session = session
