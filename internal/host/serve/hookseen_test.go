@@ -55,6 +55,8 @@ func TestAnOfferOfTheWebhookIsSeenOnceItIsTaken(t *testing.T) {
 				}
 				return false
 			}, patience, tick)
+			require.Eventually(t, func() bool { return r.log.Count("the webhook was not delivered") == 1 }, patience, tick)
+			r.hook.close() // nothing is told any more
 			assert.Empty(t, told)
 		})
 	}
