@@ -10,6 +10,8 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -126,12 +128,15 @@ func byHand(t *testing.T, kind, format string) Target {
 }
 
 func bySSE(t *testing.T) Target {
-	answers := make(chan string, 10)
+	var sessions sync.Map // their answers, by the address of their messages
+	var last atomic.Int64
 	return served(t, func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.Method == http.MethodGet:
 			w.Header().Set("Content-Type", eventStream)
-			_, _ = io.WriteString(w, "event: endpoint\ndata: /messages\n\n")
+			path, answers := fmt.Sprintf("/messages/%d", last.Add(1)), make(chan string, 10)
+			sessions.Store(path, answers)
+			_, _ = fmt.Fprintf(w, "event: endpoint\ndata: %s\n\n", path)
 			for {
 				w.(http.Flusher).Flush()
 				select {
@@ -141,12 +146,15 @@ func bySSE(t *testing.T) Target {
 					return
 				}
 			}
-		case r.URL.Path != "/messages":
-			w.WriteHeader(http.StatusMethodNotAllowed)
 		default:
+			answers, ok := sessions.Load(r.URL.Path)
+			if !ok {
+				w.WriteHeader(http.StatusMethodNotAllowed)
+				return
+			}
 			w.WriteHeader(http.StatusAccepted)
 			if answer := answerTo(read(r)); answer != "" {
-				answers <- answer
+				answers.(chan string) <- answer
 			}
 		}
 	})
