@@ -9,7 +9,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kandev/assent/internal/host/audit"
 	"github.com/kandev/assent/internal/host/task"
+	"github.com/kandev/assent/pipeline"
 )
 
 // goesOn starts an agent that says that its task is done and goes on with its turn.
@@ -112,4 +114,25 @@ func TestNothingIsApprovedAfterTheEndOfATask(t *testing.T) {
 			ended(p, made.ID)
 		})
 	}
+}
+
+// An agent that makes room, and whose task goes on, gets nothing approved while it ends;
+// before that it did.
+func TestNothingIsApprovedForAnAgentThatIsToldToEnd(t *testing.T) {
+	r := begin(t, func(c *Config) {
+		keeper := agentOf(t, "keeper")
+		keeper.Env[lateVariable], keeper.AutoApprove, keeper.Directory = "1", true, t.TempDir()
+		c.Agents["keeper"], c.DefaultAgent = keeper, "keeper"
+	})
+	p := r.dial(r.token("desk", all))
+	p.watch()
+	made := p.start("asks", "offer")
+	p.says(made.ID, "answered: ")
+	p.settles(made.ID, task.Idle)
+	require.Eventually(t, r.runner.working(made.ID).retire, patience, tick)
+	ended(p, made.ID)
+	decisions := of(r.records(), audit.Decision)
+	require.Len(t, decisions, 2)
+	assert.Equal(t, pipeline.Select, decisions[0].Verdict)
+	assert.NotEqual(t, pipeline.Select, decisions[1].Verdict, decisions[1].Reason)
 }

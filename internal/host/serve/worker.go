@@ -80,8 +80,8 @@ func (w *worker) run() {
 	}
 	stopped := w.ctx.Err() != nil || w.r.draining()
 	busy := w.close()
+	w.stop() // from now on nothing is approved for the agent, however long it takes to end
 	w.finish(err)
-	w.stop()
 	w.unlimit()
 	<-reporting
 	w.last(err, stopped, busy)
