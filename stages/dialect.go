@@ -19,7 +19,7 @@ const (
 	ReasonNoDialect       pipeline.Reason = "agent_without_dialect"   // the messages of this agent are not understood
 	ReasonGuessedAgent    pipeline.Reason = "agent_not_configured"    // the agent's id is guessed, and a guessed one never identifies a tool
 	ReasonClaimIdentifies pipeline.Reason = "dialect_identified"      // the agent's messages name the tool
-	ReasonClaimAgrees     pipeline.Reason = "dialect_agrees"          // the agent's messages name the same tool as the name does
+	ReasonClaimAgrees     pipeline.Reason = "dialect_agrees"          // the agent's messages give the same name as the request; that alone says nothing of whose tool it is
 	ReasonClaimDisagrees  pipeline.Reason = "dialect_contradicts"     // the agent's messages name another tool than the name does
 	ReasonDialectSilent   pipeline.Reason = "dialect_silent"          // the agent's messages name no tool, and nothing says why
 	ReasonDialectFailed   pipeline.Reason = "dialect_failed"          // the agent's messages about the tool are malformed

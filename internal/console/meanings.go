@@ -26,7 +26,7 @@ var meanings = map[pipeline.Reason]string{
 	"agent_without_dialect":           "the messages of this agent are not understood",
 	"agent_not_configured":            "the agent's id is guessed, and a guessed one never identifies a tool",
 	"dialect_identified":              "the agent's messages name the tool",
-	"dialect_agrees":                  "the agent's messages name the same tool as the name does",
+	"dialect_agrees":                  "the agent's messages give the same name as the request; that alone says nothing of whose tool it is",
 	"dialect_contradicts":             "the agent's messages name another tool than the name does",
 	"dialect_silent":                  "the agent's messages name no tool, and nothing says why",
 	"dialect_failed":                  "the agent's messages about the tool are malformed",
