@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/kandev/assent/internal/host/audit"
 	"github.com/kandev/assent/internal/host/dispatch"
+	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/internal/host/task"
 )
 
@@ -24,6 +26,7 @@ func (s *Server) acted(ctx context.Context, o dispatch.Origin, event audit.Event
 	}
 	before := s.audit.Stats()
 	s.audit.Append(r)
+	s.tellActed(o, event, of)
 	s.log.Info("somebody acted on a task", "what", event, "task", of, "by", r.By, "surface", r.Surface)
 	ctx, cancel := context.WithTimeout(ctx, recordWithin)
 	defer cancel()
@@ -37,6 +40,16 @@ func (s *Server) acted(ctx context.Context, o dispatch.Origin, event audit.Event
 		return errActNotRecorded
 	}
 	return nil
+}
+
+// tellActed tells people that somebody did something to a task.
+func (s *Server) tellActed(o dispatch.Origin, what audit.Event, of task.ID) {
+	v := actedView{Task: of, What: what, Time: time.Now().UTC(), By: pending.Responder{Surface: surfaceAgent}}
+	if p, ok := o.Person(); ok {
+		v.By = pending.Responder{Name: p.Name, Surface: p.Surface}
+	}
+	s.acts.add(v)
+	s.publish("acted", of, v)
 }
 
 // errActNotRecorded says that something was done and the audit file does not say it yet.

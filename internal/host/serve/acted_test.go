@@ -5,11 +5,13 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/kandev/assent/internal/host/audit"
+	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/internal/host/task"
 )
 
@@ -116,5 +118,45 @@ func TestTheAuditOfAStopThatIsNotStored(t *testing.T) {
 			require.Len(t, stops, 1)
 			assert.Equal(t, [...]string{"desk", string(made.ID)}, [...]string{stops[0].By, stops[0].Task})
 		})
+	}
+}
+
+// Who watches a task is told who did something to it, at once and later; who does not
+// see the task above is not told which one that is.
+func TestPeopleAreToldWhatIsDoneToTasks(t *testing.T) {
+	r := begin(t, nil)
+	p := r.dial(r.token("desk", all))
+	p.watch()
+	parent := p.start("parent", `create-child "shell"`)
+	child := until(p, "task.changed", func(e taskEvent) bool { return e.Task.Parent == parent.ID }).Task
+	p.opens(child.ID)
+	p.settles(parent.ID, task.Idle)
+	guest := r.dial(r.token("guest", all, string(child.ID)))
+	guest.watch()
+	p.ask("task.prompt", fmt.Sprintf(`{"task":%q,"text":"stop-child"}`, parent.ID), nil)
+	p.says(parent.ID, "Ran: stop_task_kandev of kandev.")
+	p.ask("task.stop", fmt.Sprintf(`{"task":%q}`, parent.ID), nil)
+	did := func(p *peer, of task.ID) actedView {
+		v := until(p, "acted", func(v actedView) bool { return v.Task == of })
+		assert.WithinDuration(t, time.Now(), v.Time, time.Minute)
+		v.Time = time.Time{}
+		return v
+	}
+	byAgent := actedView{Task: child.ID, What: audit.Stop, By: pending.Responder{Surface: "agent"}}
+	byDesk := actedView{Task: parent.ID, What: audit.Stop, By: pending.Responder{Name: "desk", Surface: "api"}}
+	assert.Equal(t, byAgent, did(guest, child.ID))
+	assert.Equal(t, byAgent, did(p, child.ID))
+	assert.Equal(t, byDesk, did(p, parent.ID))
+	for token, want := range map[string][]actedView{r.token("later", all): {byAgent, byDesk}, r.token("child", all, string(child.ID)): {byAgent}} {
+		var got struct {
+			Started time.Time   `json:"started"`
+			Acted   []actedView `json:"acted"`
+		}
+		r.dial(token).ask("state.watch", "{}", &got)
+		assert.WithinDuration(t, time.Now(), got.Started, time.Minute)
+		for i := range got.Acted {
+			got.Acted[i].Time = time.Time{}
+		}
+		assert.Equal(t, want, got.Acted)
 	}
 }

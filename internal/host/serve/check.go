@@ -84,7 +84,7 @@ func (c *Config) AddDemo(command process.Command) {
 	if agents == nil {
 		agents = map[string]Agent{}
 	}
-	agents[demoAgent] = Agent{ID: "claude-acp", Command: append([]string{command.Path}, command.Args...)}
+	agents[demoAgent] = Agent{ID: "claude-acp", Command: append([]string{command.Path}, command.Args...), bundled: true}
 	c.Agents, c.DefaultAgent, c.Offers.NoSurfaceAfter = agents, demoAgent, -1
 }
 

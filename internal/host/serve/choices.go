@@ -14,6 +14,7 @@ type agentView struct {
 	Name      string `json:"name"`
 	Directory string `json:"directory"` // where it works, unless the task says otherwise
 	Default   bool   `json:"default,omitempty"`
+	Demo      bool   `json:"demo,omitempty"` // it is the bundled one, which has no model
 }
 
 // agentViews are those of the configuration that somebody may tell something, by name.
@@ -26,7 +27,7 @@ func (s *Server) agentViews(o dispatch.Origin) []agentView {
 	for _, name := range slices.Sorted(maps.Keys(s.config.Agents)) {
 		if agent := s.config.Agents[name]; s.mayTell(o, agent) == nil {
 			dir := cmp.Or(agent.Directory, s.home)
-			views = append(views, agentView{name, display.Line(dir, 2*maxShownLine), name == usual})
+			views = append(views, agentView{name, display.Line(dir, 2*maxShownLine), name == usual, agent.bundled})
 		}
 	}
 	return views

@@ -15,8 +15,13 @@ import (
 func TestWhatATaskCanBeStartedWith(t *testing.T) {
 	bold := agentOf(t, "agent")
 	bold.AutoApprove, bold.Directory = true, ""
-	r := begin(t, func(c *Config) { c.Agents["bold"] = bold })
-	demo := agentView{"demo", r.config.Agents["demo"].Directory, true}
+	r := begin(t, func(c *Config) {
+		c.Agents["bold"] = bold
+		demo := c.Agents["demo"]
+		demo.bundled = true
+		c.Agents["demo"] = demo
+	})
+	demo := agentView{"demo", r.config.Agents["demo"].Directory, true, true}
 	desk := r.dial(r.token("desk", all))
 	top := desk.start("top", "")
 	type state struct {
@@ -24,11 +29,11 @@ func TestWhatATaskCanBeStartedWith(t *testing.T) {
 		Limited bool        `json:"limited"`
 	}
 	for token, want := range map[string]state{
-		r.token("everything", all):                      {[]agentView{{"bold", r.home, false}, demo}, false},
+		r.token("everything", all):                      {[]agentView{{"bold", r.home, false, false}, demo}, false},
 		r.token("looker", []string{"view"}):             {[]agentView{}, false},
 		r.token("answerer", []string{"view", "answer"}): {[]agentView{}, false},
 		r.token("bot", []string{"view", "operate"}):     {[]agentView{demo}, false},
-		r.token("guest", all, string(top.ID)):           {[]agentView{{"bold", r.home, false}, demo}, true},
+		r.token("guest", all, string(top.ID)):           {[]agentView{{"bold", r.home, false, false}, demo}, true},
 	} {
 		var got state
 		r.dial(token).ask("state.watch", "{}", &got)

@@ -64,6 +64,8 @@ type Agent struct {
 	AutoApprove bool `toml:"auto_approve"`
 	// MCP are servers of the user, by their names: their URLs, which can hold secrets.
 	MCP map[string]string `toml:"mcp"`
+
+	bundled bool // it is that of the demo
 }
 
 // Webhook is told of new offers.

@@ -48,6 +48,7 @@ type Options struct {
 type Server struct {
 	config    Config
 	run       string
+	started   time.Time
 	version   string
 	home      string // where agents work that are not told otherwise
 	log       *slog.Logger
@@ -63,6 +64,7 @@ type Server struct {
 	nets       *ring[netView]
 	unasked    *ring[unaskedView]
 	closed     *ring[closedView]
+	acts       *ring[actedView]
 	spoken     *spoken
 	surfaces   *surfaces
 	manager    *process.Manager
@@ -81,8 +83,8 @@ type Server struct {
 }
 
 // remembered is how many automatic decisions a page gets when it connects, how many
-// offers that are over, how many nets that fired, and how many calls that ran unasked:
-// none pushes out another kind.
+// offers that are over, how many nets that fired, how many calls that ran unasked, and how
+// many things that were done to tasks: none pushes out another kind.
 const remembered = 200
 
 // New starts a server: it listens and takes up what an earlier run left. Ctx bounds
@@ -96,12 +98,12 @@ func New(ctx context.Context, o Options) (*Server, error) {
 		return nil, fmt.Errorf("the working directory: %w", err)
 	}
 	s := &Server{
-		home: home, config: o.Config, run: o.Audit.Run(), version: o.Version, log: o.Logger,
+		home: home, config: o.Config, run: o.Audit.Run(), started: time.Now().UTC(), version: o.Version, log: o.Logger,
 		state: o.State, tokens: o.Tokens, audit: o.Audit, auditFile: o.AuditFile,
 		dispatcher: dispatch.New(o.Logger), store: pending.New(o.Config.pending()),
 		offers: newOfferBook(), decisions: &ring[decisionView]{most: remembered},
 		nets: &ring[netView]{most: remembered}, unasked: &ring[unaskedView]{most: remembered},
-		closed: &ring[closedView]{most: remembered}, spoken: newSpoken(),
+		closed: &ring[closedView]{most: remembered}, acts: &ring[actedView]{most: remembered}, spoken: newSpoken(),
 	}
 	s.runner = newRunner(s)
 	s.surfaces = &surfaces{

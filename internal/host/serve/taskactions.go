@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/kandev/assent/internal/host/dispatch"
 	"github.com/kandev/assent/internal/host/mcptools"
@@ -35,6 +36,7 @@ type promptPayload struct {
 // stateView is everything that a person may see.
 type stateView struct {
 	Server    string         `json:"server"`
+	Started   time.Time      `json:"started"` // what was decided or said before is not in it
 	Tasks     []taskView     `json:"tasks"`
 	Instances []instanceView `json:"instances"`
 	Offers    []offerView    `json:"offers"`
@@ -43,6 +45,7 @@ type stateView struct {
 	Nets      []netView      `json:"nets"`
 	Unasked   []unaskedView  `json:"unasked"`
 	Closed    []closedView   `json:"closed"`
+	Acted     []actedView    `json:"acted"`
 	Texts     []textView     `json:"texts"`
 	// Agents are those that the token may start a task with, and Limited says that
 	// it may only below a task that it sees.
@@ -115,11 +118,12 @@ func (s *Server) watch(ctx context.Context, o dispatch.Origin, in watchPayload) 
 		return nil, err
 	}
 	v := stateView{
-		Server: s.run, Tasks: tasks, Instances: s.runner.views(visible), Offers: s.openOffers(visible), Questions: []questionView{},
+		Server: s.run, Started: s.started, Tasks: tasks, Instances: s.runner.views(visible), Offers: s.openOffers(visible), Questions: []questionView{},
 		Decisions: s.decisions.all(func(d decisionView) bool { return visible(d.Task) }),
 		Nets:      s.nets.all(func(n netView) bool { return visible(n.Task) }),
 		Unasked:   s.unasked.all(func(u unaskedView) bool { return visible(u.Task) }),
 		Closed:    s.closed.all(func(c closedView) bool { return visible(c.Task) }),
+		Acted:     s.acts.all(func(a actedView) bool { return visible(a.Task) }),
 		Texts:     s.spoken.all(visible),
 		Agents:    s.agentViews(o),
 		Limited:   limited(o),

@@ -222,6 +222,15 @@ func viewUnasked(of task.ID, u nets.Unasked) unaskedView {
 	return unaskedView{of, u.Kind, tool, time.Now().UTC()}
 }
 
+// actedView says that somebody ended a task or a turn of it, or answered a question.
+type actedView struct {
+	Task task.ID     `json:"task"`
+	What audit.Event `json:"what"`
+	// By has no name when it was the agent of the task above, which not everybody sees.
+	By   pending.Responder `json:"by"`
+	Time time.Time         `json:"time"`
+}
+
 // changeView is what would become of one file.
 type changeView struct {
 	Path  string `json:"path"`

@@ -52,6 +52,7 @@ const events = {
   decision: ({ decision }) => journal.decided(decision),
   net: (payload) => journal.net(payload),
   unasked: (payload) => journal.unasked(payload),
+  acted: (payload) => journal.acted(payload),
 };
 
 // connect begins with a token.

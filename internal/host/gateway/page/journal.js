@@ -1,7 +1,7 @@
 // What was decided, by itself and by people, newest first.
-import { byId, el, said, show } from "./dom.js";
+import { byId, el, said } from "./dom.js";
 import { say } from "./say.js";
-import { callWord, deed, kindWords, overWord, reasonWord } from "./words.js";
+import { actWord, by, callWord, deed, kindWords, moment, overWord, reasonWord } from "./words.js";
 
 const most = 200; // lines
 
@@ -12,17 +12,19 @@ export class Journal {
   }
 
   // reset takes in the whole state: lists whose oldest is first.
-  reset({ decisions = [], nets = [], unasked = [], closed = [] }) {
+  reset({ started, decisions = [], nets = [], unasked = [], closed = [], acted = [] }) {
     this.root.replaceChildren();
     const lines = [
       ...decisions.map((decision) => [decision.time, () => this.decided(decision)]),
       ...nets.map((net) => [net.time, () => this.fired(net)]),
       ...closed.map((end) => [end.time, () => this.closed(end)]),
+      ...acted.map((act) => [act.time, () => this.acted(act)]),
       ...unasked.map((call) => [call.time, () => this.unasked(call)]),
     ];
     lines.sort(([a], [b]) => Date.parse(a) - Date.parse(b));
     for (const [, add] of lines) add();
-    show(byId("no-journal"), !this.root.hasChildNodes());
+    this.started = started;
+    this.since();
   }
 
   // decided notes an automatic decision.
@@ -38,6 +40,11 @@ export class Journal {
     const { action = {} } = end;
     const words = deed(action);
     this.add(end.time, end.task, "", el("b", {}, overWord(end)), el("br"), callWord(action) ?? said(action.type), words && " ", words && said(words));
+  }
+
+  // acted notes what somebody did to a task.
+  acted({ task, what, by: who, time }) {
+    this.add(time, task, "", el("b", {}, actWord(what)), `, by ${by(who) || "the agent of the task above"}`);
   }
 
   // net tells that a net took automatic approval away.
@@ -64,7 +71,15 @@ export class Journal {
     this.root.prepend(el("li", { class: style || false },
       el("time", { datetime: at.toISOString() }, at.toLocaleTimeString()), " ", name ? said(name) : "", " ", ...words.filter(Boolean)));
     this.shorten();
-    show(byId("no-journal"), false);
+    this.since();
+  }
+
+  // since says what the list leaves out: the server keeps it in the audit alone.
+  since() {
+    const start = `the server was started${this.started ? `, ${moment(this.started)}` : ""}`;
+    const count = this.root.children.length;
+    const list = count === 0 ? `Nothing since ${start}.` : count < most ? `Since ${start}.` : `The last ${most}.`;
+    byId("journal-since").replaceChildren(list, " Earlier decisions are in its audit: ", el("code", {}, "assent audit"));
   }
 
   // shorten takes the oldest lines away. Those of nets go last: the others can be many.

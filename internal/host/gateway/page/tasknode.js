@@ -6,7 +6,7 @@ import { lets, soon, touch } from "./guard.js";
 import { keepOpen } from "./opened.js";
 import { say } from "./say.js";
 import { Spoken } from "./spoken.js";
-import { lifeWord, sentence, stateWord } from "./words.js";
+import { lifeWord, moment, sentence, stateWord } from "./words.js";
 
 const over = ["stopped", "completed", "failed"];
 
@@ -16,7 +16,7 @@ export function ended(task) {
 }
 
 export class TaskNode {
-  // Hooks: ask(action, payload), mayOperate(), child(task), below(id).
+  // Hooks: ask(action, payload), mayOperate(), child(task), below(id); started is when the server was.
   constructor(hooks) {
     this.hooks = hooks;
     this.title = el("span", { class: "title" });
@@ -65,6 +65,9 @@ export class TaskNode {
     const facts = [task.agent && `Agent ${task.agent}`, task.directory && `in ${task.directory}`].filter(Boolean);
     this.meta.replaceChildren(facts.join(", "));
     if (task.state === "created") this.meta.append(el("br"), "Nobody has told its agent anything yet: send it a prompt.");
+    else if (this.hooks.started && Date.parse(task.created) < Date.parse(this.hooks.started)) {
+      this.meta.append(el("br"), `What was said before the server was started, ${moment(this.hooks.started)}, is not kept.`);
+    }
     if (task.summary) this.meta.append(el("br"), said(task.summary));
     this.id.textContent = task.id;
     this.link.href = `#task=${encodeURIComponent(task.id)}`;

@@ -14,7 +14,8 @@ export class Tasks {
   }
 
   // reset takes in the whole state.
-  reset({ tasks = [], instances = [], texts = [] }) {
+  reset({ started, tasks = [], instances = [], texts = [] }) {
+    this.hooks.started = started;
     const known = new Set(tasks.map((task) => task.id));
     for (const [id, node] of this.nodes) {
       if (known.has(id)) continue;
@@ -153,10 +154,12 @@ export class StartForm {
     this.hint();
   }
 
-  // hint says where the agent works without a directory.
+  // hint says where the agent works without a directory, and what the bundled one is told.
   hint() {
     const chosen = this.form.elements.agent.value;
-    const agent = this.agents.find(({ name, default: usual }) => (chosen ? name === chosen : usual));
+    const named = chosen || (this.parent && this.agent);
+    const agent = this.agents.find(({ name, default: usual }) => (named ? name === named : usual));
+    show(byId("demo-words"), Boolean(agent?.demo));
     const directory = this.parent && this.directory ? this.directory : agent?.directory;
     this.form.elements.directory.placeholder = directory ? `without one ${directory}` : "an absolute path";
   }
@@ -174,6 +177,7 @@ export class StartForm {
   under(task) {
     this.parent = task?.id;
     this.directory = task?.directory;
+    this.agent = task?.agent;
     this.choices();
     this.allow();
     show(byId("start-parent"), Boolean(task));

@@ -80,7 +80,7 @@ const outcomes = {
   withdrawn: "Withdrawn: the agent took it back",
   cancelled: "Cancelled: its turn is over",
   agent_gone: "The agent has ended",
-  server_restarted: "The server was started anew: this request is gone",
+  server_restarted: "The server ended, and this request with it",
   away: "It ended while this page was not connected",
 };
 
@@ -98,6 +98,13 @@ export function by(person) {
   return person.surface ? `${person.name} (${person.surface})` : person.name;
 }
 
+const acts = { stop: "Task stopped", interrupt: "Turn cancelled", question: "Question answered" };
+
+// actWord is what somebody did to a task.
+export function actWord(what) {
+  return of(acts, what) || "Something done that this page does not know";
+}
+
 const states = {
   created: "not begun", running: "works", waiting: "waits for an answer", idle: "idle", stopped: "stopped",
   completed: "completed", failed: "failed",
@@ -113,6 +120,11 @@ const lives = { starting: "is starting", running: "is there", ended: "has ended"
 // lifeWord is the state of an instance.
 export function lifeWord(state) {
   return of(lives, state) || "in an unknown state";
+}
+
+// moment is a time with its day, as people here write it.
+export function moment(time) {
+  return new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 }
 
 // ago is a duration in ms, short.

@@ -259,7 +259,7 @@ func TestTheDaemonIsKilled(t *testing.T) {
 	w.until(`document.body.classList.contains("offline")`)
 	d.start()
 	w.connected()
-	w.shows(".card", "The server was started anew: this request is gone")
+	w.shows(".card", "The server ended, and this request with it")
 	w.shows("#tasks", "‹Long life›")
 	w.until(`document.title === "assent"`)
 	later := open(t)

@@ -21,7 +21,7 @@ func TestTheServerRestarts(t *testing.T) {
 	w.shows(".card .problem", "not connected")
 	s.up()
 	s.ask(shell("make install"))
-	w.shows(".card", "The server was started anew: this request is gone")
+	w.shows(".card", "The server ended, and this request with it")
 	w.shows(".card:nth-child(2)", "make install")
 	w.connected()
 	w.picture("restarted")

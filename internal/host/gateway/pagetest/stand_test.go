@@ -51,9 +51,10 @@ func begin(t testing.TB) *stand {
 			"wall":   {Name: "wall", Scopes: dispatch.Scopes{dispatch.ScopeView}},
 		},
 		state: wholeState{
-			Tasks:     []task{{ID: "t1", Title: "Mend the build", State: "waiting", Agent: "claude-acp", Directory: "/src/app"}},
+			Started:   time.Now(),
+			Tasks:     []task{{ID: "t1", Title: "Mend the build", State: "waiting", Agent: "claude-acp", Directory: "/src/app", Created: time.Now().Add(time.Second)}},
 			Instances: []instance{{ID: "i1", Task: "t1", Agent: "claude-acp", AgentName: "claude", State: "running", Automatic: true}},
-			Agents:    []agent{{"claude", "/src/app", true}, {"codex", "/src", false}},
+			Agents:    []agent{{"claude", "/src/app", true, false}, {"codex", "/src", false, false}},
 		},
 	}
 	s.up()

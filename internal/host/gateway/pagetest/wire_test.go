@@ -109,6 +109,7 @@ type agent struct {
 	Name      string `json:"name"`
 	Directory string `json:"directory"`
 	Default   bool   `json:"default"`
+	Demo      bool   `json:"demo"`
 }
 
 type closed struct {
@@ -148,8 +149,16 @@ func outcome(o pending.Outcome) string {
 	return "answered"
 }
 
+type acted struct {
+	Task string            `json:"task"`
+	What string            `json:"what"`
+	By   pending.Responder `json:"by"`
+	Time time.Time         `json:"time"`
+}
+
 type wholeState struct {
 	Server    string     `json:"server"`
+	Started   time.Time  `json:"started"`
 	Tasks     []task     `json:"tasks"`
 	Instances []instance `json:"instances"`
 	Offers    []offer    `json:"offers"`
@@ -158,6 +167,7 @@ type wholeState struct {
 	Nets      []firedNet `json:"nets"`
 	Unasked   []unasked  `json:"unasked"`
 	Closed    []closed   `json:"closed"`
+	Acted     []acted    `json:"acted"`
 	Texts     []text     `json:"texts"`
 	Agents    []agent    `json:"agents"`
 	Limited   bool       `json:"limited"`

@@ -29,7 +29,7 @@ func TestHowACardEnds(t *testing.T) {
 		{"withdrawn", closed{Outcome: "withdrawn", Verdict: "cancel"}, "Withdrawn: the agent took it back"},
 		{"cancelled", closed{Outcome: "cancelled", Verdict: "cancel"}, "Cancelled: its turn is over"},
 		{"agent gone", closed{Outcome: "agent_gone", Verdict: "cancel"}, "The agent has ended"},
-		{"restarted", closed{Outcome: "server_restarted", Verdict: "cancel"}, "The server was started anew: this request is gone"},
+		{"restarted", closed{Outcome: "server_restarted", Verdict: "cancel"}, "The server ended, and this request with it"},
 		{"not known yet", closed{Outcome: "toString", Verdict: "cancel"}, "It is over"},
 	} {
 		key := s.ask(shell("make"))
