@@ -99,10 +99,10 @@ func (e *External) server(life context.Context, person dispatch.Person) *mcp.Ser
 		if life.Err() != nil {
 			return nil, errTokenGone
 		}
-		ctx, cancel := context.WithCancel(ctx)
+		of, cancel := context.WithCancel(life) // it has ended when Drop returns, and not some time later
 		defer cancel()
-		defer context.AfterFunc(life, cancel)()
-		result, err := e.Dispatcher.Dispatch(ctx, dispatch.FromExternalMCP(person), action, payload)
+		defer context.AfterFunc(ctx, cancel)()
+		result, err := e.Dispatcher.Dispatch(of, dispatch.FromExternalMCP(person), action, payload)
 		if err != nil {
 			return nil, err
 		}

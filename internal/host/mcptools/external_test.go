@@ -1,8 +1,10 @@
 package mcptools
 
 import (
+	"context"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -45,5 +47,38 @@ func TestArgumentsThatDoNotFit(t *testing.T) {
 		assert.Equal(t, test.want != "", r.IsError, test.arguments)
 		assert.Contains(t, text(t, r), test.want)
 		assert.NotContains(t, text(t, r), "s3cret")
+	}
+}
+
+// Once a token is dropped its calls have ended, and do not end some time later: whoever
+// forgets what they noted does it for good. Another token's goes on.
+func TestADroppedTokensCallsHaveEnded(t *testing.T) {
+	view := dispatch.Scopes{dispatch.ScopeView}
+	d := dispatch.New(nil)
+	begun, goOn, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	require.NoError(t, d.Register(dispatch.Action{
+		Name: ActionListTasks, Doc: "Waits.", Schema: Schema[Nothing](), Internal: true, Scope: dispatch.ScopeView,
+		Handler: func(ctx context.Context, _ dispatch.Origin, _ jsontext.Value) (any, error) {
+			begun <- struct{}{}
+			<-goOn
+			ended <- ctx.Err()
+			return map[string]string{}, ctx.Err()
+		},
+	}))
+	e, url := serveExternal(t, d, map[string]dispatch.Person{"desk": {Name: "desk", Scopes: view}, "wall": {Name: "wall", Scopes: view}})
+	for range 20 {
+		for name, want := range map[string]error{"desk": context.Canceled, "wall": nil} {
+			s := connect(t, url+"/mcp/sse", "Bearer "+name, nil)
+			answered := make(chan struct{})
+			go func() {
+				defer close(answered)
+				_, _ = s.CallTool(t.Context(), &mcp.CallToolParams{Name: "list_tasks_kandev"})
+			}()
+			<-begun
+			e.Drop("desk")
+			goOn <- struct{}{}
+			assert.Equal(t, want, <-ended, name)
+			<-answered
+		}
 	}
 }
