@@ -47,10 +47,11 @@ func (w *worker) report(send func(task.Report) (again bool)) {
 // state is what there is to report. Stale says that another state may be stored than
 // was reported last.
 func (w *worker) state() (r task.Report, stale bool) {
+	note := w.r.note(w.task.ID)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	stale, w.prompted = w.prompted, false
-	r = task.Report{State: task.Idle, Instance: w.view.ID, Session: w.view.Session}
+	r = task.Report{State: task.Idle, Instance: w.view.ID, Session: w.view.Session, Note: note}
 	switch {
 	case w.turn && w.open > 0:
 		r.State = task.Waiting
@@ -107,7 +108,7 @@ func (w *worker) last(err error, stopped, busy bool) {
 		w.r.s.log.Warn("the idle agent of a task has ended", "task", w.task.ID, "error", err)
 		w.r.remark(w.task.ID, "The agent has ended; the next prompt starts it anew: "+explain(err))
 	}
-	w.sendLast(w.send, task.Report{State: becomes})
+	w.sendLast(w.send, task.Report{State: becomes, Note: w.r.note(w.task.ID)})
 }
 
 // explain is an error of an agent in words for people who see its task. What the

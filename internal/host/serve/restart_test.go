@@ -58,6 +58,39 @@ func TestSessionsAreTakenUpAfterARestart(t *testing.T) {
 	p.says(lost.ID, "Ran: the shell command.")
 }
 
+// What the host says of a task that was cut off stays over restarts until the task is
+// prompted. A task that was prompted says that its texts are gone; one that never was says
+// nothing.
+func TestNotesStayOverRestarts(t *testing.T) {
+	r := begin(t, nil)
+	secret := r.token("desk", all)
+	p := r.dial(secret)
+	p.watch()
+	cut, never := p.start("cut", "shell"), p.start("never", "")
+	p.opens(cut.ID)
+	p.settles(cut.ID, task.Waiting)
+	for n := range 3 {
+		r.stop()
+		r = beginIn(t, r.dir, nil)
+		p = r.dial(secret)
+		p.watch()
+		note := func() string { return r.runner.note(cut.ID) }
+		require.Eventually(t, func() bool { return strings.Contains(note(), noteCut) }, patience, tick, n)
+		require.Eventually(t, func() bool { return r.stateOf(string(cut.ID)) == task.Idle }, patience, tick)
+		texts := map[task.ID][]string{}
+		for _, v := range r.spoken.all(func(task.ID) bool { return true }) {
+			texts[v.Task] = append(texts[v.Task], v.Text)
+		}
+		assert.Equal(t, map[task.ID][]string{cut.ID: {noteForgotten, note()}}, texts, never.ID)
+	}
+	p.ask("task.prompt", fmt.Sprintf(`{"task":%q,"text":"plan \"x\""}`, cut.ID), nil)
+	p.settles(cut.ID, task.Running)
+	p.settles(cut.ID, task.Idle)
+	r.stop()
+	r = beginIn(t, r.dir, nil)
+	assert.NotContains(t, r.runner.note(cut.ID), noteCut)
+}
+
 // An agent that ends in the middle of a turn fails its task; a command that cannot be
 // started does, too, and says why.
 func TestAgentsThatEnd(t *testing.T) {

@@ -4,14 +4,19 @@ import (
 	"context"
 	"sync"
 
+	"github.com/kandev/assent/internal/display"
 	"github.com/kandev/assent/internal/host/task"
 )
 
 // resumeAtOnce is how many agents begin at the same time after a restart.
 const resumeAtOnce = 4
 
+// noteForgotten is said in a task that an earlier run of the server has prompted.
+const noteForgotten = "The server was started anew: what was said here before is not kept."
+
 // takeUp takes up the sessions of tasks that were running when the server ended, and
-// forgets the instances of all others: they are gone. It does not wait for agents.
+// forgets the instances of all others: they are gone. What the earlier run had to say
+// about a task is said again. It does not wait for agents.
 func (s *Server) takeUp(ctx context.Context) error {
 	tasks, err := s.tasks.List(task.Host{})
 	if err != nil {
@@ -19,11 +24,17 @@ func (s *Server) takeUp(ctx context.Context) error {
 	}
 	var cut []task.Task
 	for _, t := range tasks {
+		if t.State != task.Created {
+			s.say(t.ID, fromHost, noteForgotten)
+		}
+		if t.Note != "" && !t.Resume {
+			s.runner.remark(t.ID, display.Text(t.Note, maxShownText))
+		}
 		switch {
 		case t.Resume:
 			cut = append(cut, t)
 		case t.Instance != "" && !t.State.Ended():
-			if _, err := s.tasks.Report(ctx, task.Host{}, t.ID, task.Report{State: task.Idle}); err != nil {
+			if _, err := s.tasks.Report(ctx, task.Host{}, t.ID, task.Report{State: task.Idle, Note: t.Note}); err != nil {
 				return err
 			}
 		}
@@ -64,7 +75,7 @@ func (s *Server) resume(t task.Task) {
 	s.runner.remark(t.ID, note)
 	ctx, cancel := context.WithTimeout(context.Background(), reportWithin)
 	defer cancel()
-	if _, err := s.tasks.Report(ctx, task.Host{}, t.ID, task.Report{State: task.Idle}); err != nil {
+	if _, err := s.tasks.Report(ctx, task.Host{}, t.ID, task.Report{State: task.Idle, Note: note}); err != nil {
 		s.log.Error("what became of a task could not be stored", "task", t.ID, "error", err)
 	}
 }

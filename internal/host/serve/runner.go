@@ -61,6 +61,7 @@ func (r *runner) Prompt(ctx context.Context, t task.Task, text string) error {
 		if begun || err != nil {
 			return err
 		}
+		r.unremark(t.ID)
 		if taken, err := w.take(text); taken || err != nil {
 			return err
 		}
@@ -218,6 +219,13 @@ func (r *runner) remark(id task.ID, note string) {
 	}
 	r.mu.Unlock()
 	r.s.say(id, fromHost, note)
+}
+
+// unremark forgets a note: somebody has read it, and goes on.
+func (r *runner) unremark(id task.ID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.notes, id)
 }
 
 func (r *runner) note(id task.ID) string {

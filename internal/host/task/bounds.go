@@ -23,6 +23,7 @@ const (
 	MaxOpenOfTask       = 8     // open questions
 	MaxOpen             = 1000  // open questions in all
 	maxName             = 256   // ids of agents, instances and sessions
+	maxNote             = 32 << 10
 	maxDirectory        = 4096
 	rememberedQuestions = 1024
 )

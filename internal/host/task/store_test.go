@@ -167,9 +167,10 @@ func TestDamagedTasks(t *testing.T) {
 }
 
 // The stored form has these members and no other. Who adds one says why it is no
-// secret and no mark of trust.
+// secret and no mark of trust. The note is what people who see the task are shown, and
+// decides nothing.
 func TestWhatIsStored(t *testing.T) {
-	full := node{task: Task{"id", "parent", "title", Idle, "agent", "directory", time.Now(), time.Now(), "summary", "instance", "session", true}, children: []ID{"child"}}
+	full := node{task: Task{"id", "parent", "title", Idle, "agent", "directory", time.Now(), time.Now(), "summary", "instance", "session", "note", true}, children: []ID{"child"}}
 	text, err := full.encode()
 	require.NoError(t, err)
 	var top map[string]jsontext.Value
@@ -177,7 +178,7 @@ func TestWhatIsStored(t *testing.T) {
 	assert.ElementsMatch(t, []string{"task", "children"}, keys(top))
 	var task map[string]jsontext.Value
 	require.NoError(t, json.Unmarshal(top["task"], &task))
-	assert.ElementsMatch(t, []string{"id", "parent", "title", "state", "agent", "directory", "created", "updated", "summary", "instance", "session"}, keys(task))
+	assert.ElementsMatch(t, []string{"id", "parent", "title", "state", "agent", "directory", "created", "updated", "summary", "instance", "session", "note"}, keys(task))
 }
 
 func keys(m map[string]jsontext.Value) (list []string) {

@@ -41,6 +41,7 @@ type Task struct {
 	Summary   string    `json:"summary,omitzero"`  // of what was done, by its session
 	Instance  string    `json:"instance,omitzero"` // the agent process that works on it
 	Session   string    `json:"session,omitzero"`  // the agent's name of its session, to resume it
+	Note      string    `json:"note,omitzero"`     // what the host has to say about it to people
 	// Resume says that it was running when the server ended; the host has not yet
 	// reported what became of it. It is not stored.
 	Resume bool `json:"resume,omitzero"`

@@ -80,6 +80,8 @@ type Report struct {
 	Instance string
 	// Session is the agent's name of the session; empty: as before.
 	Session string
+	// Note is what the host has to say about the task; empty: nothing.
+	Note string
 }
 
 // Check says what is wrong with a report, which is then never stored.
@@ -92,7 +94,7 @@ func (r Report) Check() error {
 			return err
 		}
 	}
-	return nil
+	return checkLength("the note", r.Note, maxNote)
 }
 
 // Report stores what became of a task's agent. Only the host reports. A task that
@@ -108,7 +110,7 @@ func (s *Service) Report(ctx context.Context, who Actor, id ID, r Report) (Task,
 		if n.task.State.Ended() {
 			return nil
 		}
-		n.task.State, n.task.Instance = r.State, r.Instance
+		n.task.State, n.task.Instance, n.task.Note = r.State, r.Instance, r.Note
 		if r.Session != "" {
 			n.task.Session = r.Session
 		}

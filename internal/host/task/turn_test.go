@@ -97,7 +97,7 @@ func TestReports(t *testing.T) {
 		_, err := s.Report(t.Context(), who, id, Report{State: Failed})
 		assert.Equal(t, ErrForbidden, err, name(who))
 	}
-	for _, r := range []Report{{}, {State: Created}, {State: Stopped}, {State: Completed}, {State: "odd"}, {State: Idle, Instance: strings.Repeat("x", maxName+1)}, {State: Idle, Session: "\xff"}} {
+	for _, r := range []Report{{}, {State: Created}, {State: Stopped}, {State: Completed}, {State: "odd"}, {State: Idle, Instance: strings.Repeat("x", maxName+1)}, {State: Idle, Session: "\xff"}, {State: Idle, Note: strings.Repeat("x", maxNote+1)}} {
 		_, err := s.Report(t.Context(), Host{}, id, r)
 		assert.ErrorIs(t, err, ErrInvalid)
 	}
@@ -105,12 +105,12 @@ func TestReports(t *testing.T) {
 	assert.Equal(t, ErrNotFound, err)
 	assert.Equal(t, Created, get(t, s, id).State)
 
-	got, err := s.Report(t.Context(), Host{}, id, Report{Running, "3", "session-1"})
+	got, err := s.Report(t.Context(), Host{}, id, Report{Running, "3", "session-1", "noted"})
 	require.NoError(t, err)
-	assert.Equal(t, []any{Running, "3", "session-1"}, []any{got.State, got.Instance, got.Session})
+	assert.Equal(t, []any{Running, "3", "session-1", "noted"}, []any{got.State, got.Instance, got.Session, got.Note})
 	got, err = s.Report(t.Context(), Host{}, id, Report{State: Idle})
 	require.NoError(t, err)
-	assert.Equal(t, []any{Idle, "", "session-1"}, []any{got.State, got.Instance, got.Session}, "the session can be resumed")
+	assert.Equal(t, []any{Idle, "", "session-1", ""}, []any{got.State, got.Instance, got.Session, got.Note}, "the session can be resumed")
 	assert.Equal(t, got, get(t, s, id))
 	revision := s.tasks[id].revision
 	_, err = s.Report(t.Context(), Host{}, id, Report{State: Idle})
