@@ -60,18 +60,19 @@ func (s *Server) ranBefore() bool {
 	return err != nil || r.Run != s.run
 }
 
-// Begin tells a task at the top that has this title something, or starts it.
+// Begin tells a task of the bundled agent at the top that has this title something, or
+// starts it. One of another agent that is called the same is somebody's own.
 func (s *Server) Begin(ctx context.Context, title, prompt string) error {
 	tasks, err := s.tasks.List(task.Host{})
 	if err != nil {
 		return err
 	}
 	for _, t := range tasks {
-		if t.Title == title && t.Parent == "" && !t.State.Ended() {
+		if t.Title == title && t.Agent == demoAgent && t.Parent == "" && !t.State.Ended() {
 			_, err := s.tasks.Message(ctx, task.Host{}, t.ID, prompt)
 			return err
 		}
 	}
-	_, err = s.create(ctx, dispatch.FromProcess("start"), task.Spec{Title: title, Prompt: prompt})
+	_, err = s.create(ctx, dispatch.FromProcess("start"), task.Spec{Title: title, Prompt: prompt, Agent: demoAgent})
 	return err
 }

@@ -142,3 +142,17 @@ func TestTheHostsOwnTaskIsThereOnce(t *testing.T) {
 	require.NoError(t, second.Begin(t.Context(), "Try assent", "shell"))
 	assert.Len(t, p.watch().Tasks, 2, "one that has ended stays so")
 }
+
+// A task of another agent that is called like the host's own is told nothing.
+func TestTheHostsOwnTaskIsOfItsOwnAgent(t *testing.T) {
+	r := begin(t, withKeeper(t))
+	p := r.dial(r.token("desk", all))
+	p.watch()
+	theirs := p.start("Try assent", "")
+	require.NoError(t, r.Begin(t.Context(), "Try assent", "shell"))
+	own := until(p, "task.changed", func(e taskEvent) bool { return e.Task.ID != theirs.ID }).Task
+	p.opens(own.ID)
+	assert.Equal(t, task.Created, r.stateOf(string(theirs.ID)))
+	require.NoError(t, r.Begin(t.Context(), "Try assent", "shell"))
+	assert.Len(t, p.watch().Tasks, 2, "its own is found")
+}
