@@ -11,8 +11,10 @@ import (
 
 // agentView is an agent that somebody may start a task with.
 type agentView struct {
-	Name      string `json:"name"`
-	Directory string `json:"directory"` // where it works, unless the task says otherwise
+	Name string `json:"name"`
+	// Directory is where it works, unless the task says otherwise. Who is limited to tasks
+	// is not told: it is the same for all.
+	Directory string `json:"directory,omitempty"`
 	Default   bool   `json:"default,omitempty"`
 	Demo      bool   `json:"demo,omitempty"` // it is the bundled one, which has no model
 }
@@ -27,6 +29,9 @@ func (s *Server) agentViews(o dispatch.Origin) []agentView {
 	for _, name := range slices.Sorted(maps.Keys(s.config.Agents)) {
 		if agent := s.config.Agents[name]; s.mayTell(o, agent) == nil {
 			dir := cmp.Or(agent.Directory, s.home)
+			if limited(o) {
+				dir = ""
+			}
 			views = append(views, agentView{name, display.Line(dir, 2*maxShownLine), name == usual, agent.bundled})
 		}
 	}

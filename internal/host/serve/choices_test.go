@@ -10,7 +10,7 @@ import (
 	"github.com/kandev/assent/internal/host/task"
 )
 
-// Who may start tasks is told with which agents, and where they work; who may start
+// Who may start tasks is told with which agents, and where they work unless limited to tasks; who may start
 // them below others alone is told so, before and when it is tried.
 func TestWhatATaskCanBeStartedWith(t *testing.T) {
 	bold := agentOf(t, "agent")
@@ -33,7 +33,7 @@ func TestWhatATaskCanBeStartedWith(t *testing.T) {
 		r.token("looker", []string{"view"}):             {[]agentView{}, false},
 		r.token("answerer", []string{"view", "answer"}): {[]agentView{}, false},
 		r.token("bot", []string{"view", "operate"}):     {[]agentView{demo}, false},
-		r.token("guest", all, string(top.ID)):           {[]agentView{{"bold", r.home, false, false}, demo}, true},
+		r.token("guest", all, string(top.ID)):           {[]agentView{{Name: "bold"}, {Name: "demo", Default: true, Demo: true}}, true},
 	} {
 		var got state
 		r.dial(token).ask("state.watch", "{}", &got)
