@@ -15,6 +15,7 @@ type knownOffer struct {
 	agent    string
 	trace    pipeline.Trace
 	action   pending.Action // redacted; while it is open
+	seen     bool           // people were told of it
 	over     *offerOver
 }
 
@@ -43,12 +44,12 @@ func (b *offerBook) add(id pending.RequestID, o knownOffer) {
 	b.known[id] = o
 }
 
-// shown notes what an offer is about.
+// shown notes that people are told of an offer, and what it is about.
 func (b *offerBook) shown(id pending.RequestID, a pending.Action) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if o, ok := b.known[id]; ok {
-		o.action = a
+		o.action, o.seen = a, true
 		b.known[id] = o
 	}
 }

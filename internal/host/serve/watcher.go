@@ -72,7 +72,8 @@ func (w watcher) Asked(_ context.Context, q process.Question) {
 	w.s.hook.opened(v, known.over.done)
 }
 
-// Answered tells that an offer is over.
+// Answered tells that an offer is over. One that ended before anybody could be told of it
+// is remembered for nobody.
 func (w watcher) Answered(_ context.Context, a process.Answered) {
 	w.s.runner.waits(a.Instance, -1)
 	known, ok := w.s.offers.find(a.Outcome.Key.Request)
@@ -83,7 +84,9 @@ func (w watcher) Answered(_ context.Context, a process.Answered) {
 	close(known.over.done)
 	w.s.offers.end(a.Outcome.Key.Request)
 	v := viewClosed(&a.Outcome, known)
-	w.s.closed.add(v)
+	if known.seen {
+		w.s.closed.add(v)
+	}
 	w.s.publish("offer.closed", known.task, v)
 }
 
