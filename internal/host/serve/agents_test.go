@@ -15,14 +15,18 @@ import (
 	"github.com/kandev/assent/internal/host/task"
 )
 
-// At the start one is warned of agents that cannot work, and of an id that nobody knows;
-// not of one that is well, nor of one without id.
+// At the start one is warned of agents that cannot work, and of an id that is missing or
+// that nobody knows; not of one that is well.
 func TestWarningsOfAgents(t *testing.T) {
 	r := begin(t, func(c *Config) {
 		well := c.Agents["demo"]
 		c.Agents["without"] = Agent{Command: well.Command, Env: well.Env}
-		c.Agents["absent"] = Agent{Command: []string{"assent-no-such-agent"}}
-		c.Agents["nowhere"] = Agent{Command: well.Command, Directory: filepath.Join(t.TempDir(), "none")}
+		c.Agents["absent"] = Agent{ID: "claude-acp", Command: []string{"assent-no-such-agent"}}
+		dir := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "agent.exe"), nil, 0o700)) // never started
+		c.Agents["beside"] = Agent{ID: "claude-acp", Command: []string{"./agent.exe"}, Directory: dir}
+		c.Agents["farther"] = Agent{ID: "claude-acp", Command: []string{"bin/agent.exe"}, Directory: dir}
+		c.Agents["nowhere"] = Agent{ID: "claude-acp", Command: well.Command, Directory: filepath.Join(t.TempDir(), "none")}
 		c.Agents["typo"] = Agent{ID: "cluade-acp", Command: well.Command}
 	})
 	var warned []string
@@ -31,10 +35,43 @@ func TestWarningsOfAgents(t *testing.T) {
 			warned = append(warned, line)
 		}
 	}
-	require.Len(t, warned, 3)
-	assert.Regexp(t, `the program of an agent is not found.*agent=absent`, warned[0])
-	assert.Regexp(t, `the directory of an agent is not there.*agent=nowhere`, warned[1])
-	assert.Regexp(t, `no dialect knows the id.*agent=typo id=cluade-acp near=claude-acp`, warned[2])
+	require.Len(t, warned, 5)
+	assert.Regexp(t, `the program of an agent is not found.*agent=absent program=assent-no-such-agent`, warned[0])
+	assert.Regexp(t, `the program of an agent is not found.*agent=farther program=.*agent.exe`, warned[1])
+	assert.Regexp(t, `the directory of an agent is not there.*agent=nowhere`, warned[2])
+	assert.Regexp(t, `no dialect knows the id.*agent=typo id=cluade-acp near=claude-acp`, warned[3])
+	assert.Regexp(t, `an agent has no id.*agent=without`, warned[4])
+}
+
+// A server that listens to others and answers none of them says so; one that has hosts,
+// or listens to this machine alone, does not.
+func TestWarningOfHosts(t *testing.T) {
+	for _, test := range []struct {
+		listen string
+		hosts  []string
+		warns  bool
+	}{{"0.0.0.0:0", nil, true}, {"0.0.0.0:0", []string{"desk.example"}, false}, {"127.0.0.1:0", nil, false}} {
+		r := begin(t, func(c *Config) { c.Listen, c.Insecure, c.Hosts = test.listen, true, test.hosts })
+		assert.Equal(t, test.warns, r.log.Count("are all refused: name the hosts") > 0, test)
+	}
+}
+
+// A task whose agent's program is named by a path that is not there says whose it is, and
+// not the path; one that PATH should have is named.
+func TestAProgramThatIsNotThere(t *testing.T) {
+	r := begin(t, func(c *Config) {
+		c.Agents["path"] = Agent{ID: "claude-acp", Command: []string{filepath.Join(t.TempDir(), "hunter2", "agent")}}
+		c.Agents["name"] = Agent{ID: "claude-acp", Command: []string{"assent-no-such-agent"}}
+	})
+	p := r.dial(r.token("desk", all))
+	p.watch()
+	for name, says := range map[string]string{"path": "the program of agent path, whose command gives a path, is not there", "name": `cannot start "assent-no-such-agent"`} {
+		var made wireTask
+		p.ask("task.start", fmt.Sprintf(`{"title":"x","prompt":"hello","agent":%q}`, name), &made)
+		p.settles(made.ID, task.Failed)
+		assert.Contains(t, r.runner.note(made.ID), says)
+		assert.NotContains(t, r.runner.note(made.ID), "hunter2")
+	}
 }
 
 // Who names no agent where there are several and no default is told so, and not that

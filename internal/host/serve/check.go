@@ -38,6 +38,9 @@ func (c *Config) Check() error {
 	case c.Offers.Expiry < 0:
 		return errors.New("offers: expiry is below zero: leave it out for offers that never expire")
 	}
+	if err := c.checkPaths(); err != nil {
+		return err
+	}
 	if err := c.Webhook.check(); err != nil {
 		return fmt.Errorf("webhook: %w", err)
 	}
@@ -51,6 +54,22 @@ func (c *Config) Check() error {
 	}
 	if _, known := c.Agents[c.DefaultAgent]; c.DefaultAgent != "" && !known {
 		return errors.New("default_agent: there is no agent of that name")
+	}
+	return nil
+}
+
+// notAbsolute says what is wrong with a path that would depend on where the server is
+// started.
+const notAbsolute = "is no absolute path: write it whole, as in /home/me/x (~ is not expanded)"
+
+// checkPaths wants every path whole.
+func (c *Config) checkPaths() error {
+	for _, p := range []struct{ name, path string }{
+		{"data: it", c.Data}, {"tls: cert", c.TLS.Cert}, {"tls: key", c.TLS.Key}, {"nats: creds", c.NATS.Creds},
+	} {
+		if p.path != "" && !filepath.IsAbs(p.path) {
+			return fmt.Errorf("%s %s", p.name, notAbsolute)
+		}
 	}
 	return nil
 }
@@ -109,8 +128,11 @@ func (a *Agent) check() error {
 	if len(a.Command) == 0 || a.Command[0] == "" {
 		return errors.New(`command is missing: the program and its arguments, as in ["claude-agent-acp"]`)
 	}
+	if strings.HasPrefix(a.Command[0], "~") {
+		return errors.New("command: its program begins with ~, which is not expanded: write the whole path")
+	}
 	if a.Directory != "" && !filepath.IsAbs(a.Directory) {
-		return errors.New("directory is no absolute path")
+		return errors.New("directory " + notAbsolute)
 	}
 	for name := range a.Env {
 		if name == "" || strings.ContainsAny(name, "=\x00") {

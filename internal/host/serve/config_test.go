@@ -24,12 +24,12 @@ origins = ["https://desk.example"]
 default_agent = "claude"
 
 [tls]
-cert = "cert.pem"
-key = "key.pem"
+cert = "/etc/cert.pem"
+key = "/etc/key.pem"
 
 [nats]
 url = "nats://nats.example"
-creds = "nats.creds"
+creds = "/etc/nats.creds"
 
 [agents.claude]
 id = "claude-acp"
@@ -61,7 +61,7 @@ func TestConfig(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, Config{
 		Listen: "127.0.0.1:9000", Data: "/var/lib/assent", Hosts: []string{"desk.example"}, Origins: []string{"https://desk.example"}, DefaultAgent: "claude",
-		TLS: TLS{"cert.pem", "key.pem"}, NATS: NATS{"nats://nats.example", "nats.creds"},
+		TLS: TLS{"/etc/cert.pem", "/etc/key.pem"}, NATS: NATS{"nats://nats.example", "/etc/nats.creds"},
 		Agents: map[string]Agent{"claude": {
 			ID: "claude-acp", Command: []string{"claude-agent-acp", "--verbose"}, Env: map[string]string{"TOKEN": "s3cret"}, Directory: "/src", AutoApprove: true,
 			MCP: map[string]string{"docs": "http://localhost:8000/mcp", "notes": "http://localhost:8001/sse"},
@@ -121,7 +121,12 @@ func TestConfigErrors(t *testing.T) {
 		"a webhook elsewhere":      {"[webhook]\nurl = \"ftp://s3cret\"\nsecret_env = \"X\"\n", "serve.toml:2: webhook: url is no http or https URL"},
 		"an agent without command": {"[agents.a]\nid = \"claude-acp\"\n", "serve.toml:1: agents.a: command is missing"},
 		"an agent's name":          {"[agents.\"a\\nb\"]\ncommand = [\"x\"]\n", "agents: a name has"},
-		"a relative directory":     {agent + "directory = \"s3cret\"\n", "serve.toml:3: agents.a: directory is no absolute path"},
+		"a relative directory":     {agent + "directory = \"s3cret\"\n", "serve.toml:3: agents.a: directory is no absolute path: write it whole"},
+		"a relative data folder":   {"listen = \"127.0.0.1:1\"\ndata = \"~/s3cret\"\n", "serve.toml:2: data: it is no absolute path: write it whole, as in /home/me/x (~ is not expanded)"},
+		"a relative certificate":   {"[tls]\nkey = \"/x\"\ncert = \"s3cret\"\n", "serve.toml:3: tls: cert is no absolute path"},
+		"a relative key":           {"[tls]\ncert = \"/x\"\nkey = \"s3cret\"\n", "serve.toml:3: tls: key is no absolute path"},
+		"relative credentials":     {"[nats]\nurl = \"nats://x\"\ncreds = \"~/s3cret\"\n", "serve.toml:3: nats: creds is no absolute path"},
+		"a program below ~":        {"[agents.a]\ncommand = [\"~/s3cret\"]\n", "serve.toml:2: agents.a: command: its program begins with ~"},
 		"a variable":               {agent + "env = { \"A=B\" = \"s3cret\" }\n", "serve.toml:3: agents.a: env: "},
 		"a server's URL":           {agent + "mcp = { docs = \"s3cret\" }\n", "agents.a: "},
 		"the injected server":      {agent + "mcp = { kandev = \"http://s3cret\" }\n", `serve.toml:3: agents.a: mcp: "kandev" is the name of the server that every agent gets`},
@@ -145,7 +150,7 @@ func TestReady(t *testing.T) {
 	assert.ErrorContains(t, c.Ready(), "webhook: the environment variable HOOK_KEY is empty")
 	t.Setenv("HOOK_KEY", "k3y")
 	assert.NoError(t, c.Ready())
-	c.TLS = TLS{filepath.Join(t.TempDir(), "none.pem"), "key.pem"}
+	c.TLS = TLS{filepath.Join(t.TempDir(), "none.pem"), filepath.Join(t.TempDir(), "none.pem")}
 	assert.ErrorIs(t, c.Ready(), os.ErrNotExist)
 	assert.ErrorContains(t, c.Ready(), "tls: ")
 }

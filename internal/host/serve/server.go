@@ -153,6 +153,7 @@ func (s *Server) open(ctx context.Context, o *Options) (err error) {
 	}
 	s.gateway.Serve()
 	s.warnOfAgents(o.Dialects)
+	s.warnOfHosts()
 	s.log.Info("the server runs", "listen", s.address.String(), "data", o.Config.Data, "agents", len(o.Config.Agents), "version", s.version, "run", s.run)
 	return nil
 }

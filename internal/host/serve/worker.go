@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"strings"
 	"sync"
 	"time"
@@ -86,6 +88,7 @@ func (w *worker) run() {
 	<-reporting
 	w.last(err, stopped, busy)
 	w.r.forget(w, w.id)
+	w.r.s.forgetGone(w.task.ID)
 }
 
 // close takes nothing in any more. Busy says that a turn was under way, or about to be.
@@ -103,7 +106,7 @@ func (w *worker) start() error {
 	}
 	instance, err := w.r.s.manager.Start(w.ctx, w.launch())
 	if err != nil {
-		return err
+		return w.unstarted(err)
 	}
 	w.instance = instance
 	w.r.s.log.Info("the agent of a task runs", "task", w.task.ID, "agent", w.task.Agent, "instance", string(w.id))
@@ -121,6 +124,16 @@ func (w *worker) start() error {
 	w.change(func(v *instanceView) { v.State, v.Session = "running", session.ID() })
 	close(w.up)
 	return nil
+}
+
+// unstarted says why the agent could not be started. Of a program that its command names by
+// a path the system's error has the name alone.
+func (w *worker) unstarted(err error) error {
+	_, program := errors.AsType[*process.StartError](err)
+	if !program || !errors.Is(err, fs.ErrNotExist) || !isPath(w.config.Command[0]) {
+		return err
+	}
+	return fmt.Errorf("the program of agent %s, whose command gives a path, is not there, or what its first line names is not: install it, or correct the command", w.task.Agent)
 }
 
 // bound makes an instance the worker's, before its process starts: whatever the agent
