@@ -57,6 +57,35 @@ func TestAForgottenTask(t *testing.T) {
 	assert.Empty(t, r.runner.owners)
 }
 
+// What an agent says that outlives its forgotten task is kept no longer than the agent
+// runs; that of a task that is there is kept.
+func TestWhatIsSaidAfterATaskIsForgotten(t *testing.T) {
+	for name, forgotten := range map[string]bool{"forgotten": true, "there": false} {
+		t.Run(name, func(t *testing.T) {
+			r := begin(t, nil)
+			p := r.dial(r.token("desk", all))
+			p.watch()
+			made := p.start("made", `plan "x"`)
+			p.settles(made.ID, task.Idle)
+			w := r.runner.working(made.ID)
+			if forgotten {
+				r.forget(made.ID)
+				until(p, "task.gone", func(e gone) bool { return e.Task == made.ID })
+			}
+			r.say(made.ID, fromAgent, "late")
+			w.end()
+			<-w.done
+			r.spoken.mu.Lock()
+			defer r.spoken.mu.Unlock()
+			if forgotten {
+				assert.Empty(t, r.spoken.tasks)
+			} else {
+				assert.Len(t, r.spoken.tasks, 1)
+			}
+		})
+	}
+}
+
 // One that is forgotten while somebody begins to watch is told of to those who could see
 // it, and to no others.
 func TestATaskForgottenMeanwhile(t *testing.T) {

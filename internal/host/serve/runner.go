@@ -198,12 +198,13 @@ func (r *runner) bind(id pending.InstanceID, w *worker) {
 	r.s.surfaces.instance(id, w.task.ID)
 }
 
-// forget ends a worker's place.
+// forget ends a worker's place, and what is left of its task if that is forgotten.
 func (r *runner) forget(w *worker, id pending.InstanceID) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	delete(r.workers, w.task.ID)
 	delete(r.instances, id)
+	r.mu.Unlock()
+	r.s.forgetGone(w.task.ID)
 }
 
 // remark remembers what the host has to say about a task, and tells it.

@@ -185,7 +185,16 @@ func (s *Server) publishGone(e task.Event) {
 		Name: "task.gone", Task: string(e.Task.ID), Payload: map[string]any{"task": e.Task.ID},
 		MaySee: func(p dispatch.Person, watched string) bool { return e.Saw(task.Person(p), task.ID(watched)) },
 	})
-	gone := func(of task.ID) bool { return of == e.Task.ID }
+	s.forgetGone(e.Task.ID)
+}
+
+// forgetGone forgets the rest of a task, if that is forgotten: when it is, and when its
+// agent, which may have gone on to speak, has ended.
+func (s *Server) forgetGone(id task.ID) {
+	if s.reached(task.Host{})(id) {
+		return
+	}
+	gone := func(of task.ID) bool { return of == id }
 	s.surfaces.forget(gone)
 	s.spoken.forget(gone)
 	s.runner.disown(gone)
