@@ -91,6 +91,16 @@ func (s *Session) used(id string) *link {
 	return l
 }
 
+// fails notes what the target fails with, or that it has answered: "". Anew says that it
+// is something else than before.
+func (s *Session) fails(what string) (anew bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	anew = s.failed != what
+	s.failed = what
+	return anew
+}
+
 func (s *Session) drop(l *link) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -192,6 +192,7 @@ func (l *link) call(ctx context.Context, req mcp.Request, method string, params 
 		if err != nil {
 			return nil, l.broken(err)
 		}
+		l.s.fails("")
 		return body, nil
 	}
 }
@@ -224,11 +225,11 @@ func bounded(ctx context.Context, method string, ask func(context.Context) (json
 	return body, err
 }
 
-// broken logs a failure of the target, and makes the answer of it. What the target
-// itself answered is logged nowhere.
+// broken logs a failure of the target, once while it is the same, and makes the answer of
+// it: agents try again at once. What the target itself answered is logged nowhere.
 func (l *link) broken(err error) error {
 	var failed *upstream.Failure
-	if errors.As(err, &failed) && l.ctx.Err() == nil {
+	if errors.As(err, &failed) && l.ctx.Err() == nil && l.s.fails(failed.What) {
 		l.e.logger.Warn("the target of an MCP endpoint failed", "session", l.s.id, "server", l.e.opts.Upstream.Name, "target", l.e.opts.Upstream.Target, "what", failed.What)
 	}
 	return l.asAnswer(err)

@@ -27,10 +27,14 @@ func TestAProgramWritesToStderrUnderItsName(t *testing.T) {
 
 func TestAProgramThatIsNotThere(t *testing.T) {
 	b := front(t, upstream.Target{Command: []string{"/no/such/5ecret-program", "5ecret"}})
-	answer := b.mcpError(t, b.session(t), callTool)
+	s := b.session(t)
+	for range 2 {
+		assert.NotEmpty(t, b.mcpError(t, s, callTool))
+	}
+	answer := b.mcpError(t, s, callTool)
 	assert.Contains(t, answer, "cannot be started (is the program installed, and spelled right?)")
 	assert.NotContains(t, answer, "5ecret")
-	assert.Equal(t, 1, strings.Count(b.logs.String(), "failed"))
+	assert.Equal(t, 1, strings.Count(b.logs.String(), "failed"), "the same is logged once")
 }
 
 // One that ends at once, or in the middle of a call, is started anew by the next.
@@ -52,5 +56,8 @@ func TestAProgramThatEnds(t *testing.T) {
 		require.ErrorContains(t, err, "has closed the connection")
 		_, err = call(t.Context(), cs, "fails", nil, nil)
 		require.NoError(t, err)
+		_, err = call(t.Context(), cs, "echo", nil, nil)
+		require.Error(t, err)
 	}
+	assert.Equal(t, 2*len(agentKinds), strings.Count(b.logs.String(), "failed"), "it had answered in between")
 }

@@ -44,6 +44,7 @@ type Session struct {
 	listing  listing
 	mu       sync.Mutex
 	links    []*link // of MCP sessions over streamable HTTP, the last used one last
+	failed   string  // what the target failed with, as it was logged; empty once it has answered
 }
 
 // NewSession makes a session with a random secret. It fails with [ErrClosed] only.
