@@ -107,15 +107,22 @@ func (s *server) list(ctx context.Context) error {
 	return nil
 }
 
-// why says what went wrong, in words of its own: an error's text can hold a URL.
+// codeRejected is the code by which the SDK marks errors of its own.
+const codeRejected = -32005
+
+// why says what went wrong: as the server itself answered, or else in words of its own,
+// since an error's text can hold a URL.
 func (s *server) why(life context.Context, err error) string {
 	status := int64(0)
 	if s.web != nil {
 		status = s.web.status.Load()
 	}
+	wire, answered := errors.AsType[*jsonrpc.Error](err)
 	switch {
 	case life.Err() != nil:
 		return "it did not answer in time"
+	case answered && wire.Code != codeRejected:
+		return "it answers: " + clean(wire.Message)
 	case status == unreachable, errors.Is(err, exec.ErrNotFound), errors.Is(err, os.ErrNotExist):
 		return "it cannot be reached"
 	case status >= http.StatusBadRequest:

@@ -1,6 +1,7 @@
 package demoagent
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -9,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -64,6 +67,18 @@ func TestHeadersGoNowhereElse(t *testing.T) {
 		"refused": {"http", func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusUnauthorized)
 		}, "HTTP 401 Unauthorized"},
+		"an error": {"http", func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			var request struct {
+				ID jsontext.Value `json:"id"`
+			}
+			if json.Unmarshal(body, &request) != nil || request.ID == nil { // what ends the session, too
+				w.WriteHeader(http.StatusNotFound)
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"what is behind it cannot be started"}}`, request.ID)
+		}, "it answers: what is behind it cannot be started"},
 		"no answer": {"http", func(_ http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			<-r.Context().Done()
