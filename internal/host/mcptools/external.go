@@ -94,6 +94,8 @@ func (e *External) server(life context.Context, person dispatch.Person) *mcp.Ser
 	}
 	server := mcp.NewServer(&mcp.Implementation{Name: "assent", Title: "Tasks of assent", Version: e.Version}, &mcp.ServerOptions{
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+		// Which tools there are depends on the token.
+		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 	})
 	call := func(ctx context.Context, action string, payload jsontext.Value) (jsontext.Value, error) {
 		if life.Err() != nil {

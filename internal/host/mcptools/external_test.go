@@ -12,7 +12,8 @@ import (
 	"github.com/kandev/assent/internal/host/dispatch"
 )
 
-// Each scope has the tools that it is good for, and no others.
+// Each scope has the tools that it is good for, and no others, and nobody may keep the list
+// for another one.
 func TestExternalToolsOfScopes(t *testing.T) {
 	people := map[string]dispatch.Person{}
 	for scope := range map[dispatch.Scope]bool{dispatch.ScopeView: true, dispatch.ScopeOperate: true, dispatch.ScopeAnswer: true} {
@@ -22,7 +23,11 @@ func TestExternalToolsOfScopes(t *testing.T) {
 	for scope, want := range map[string][]string{
 		"view": {"list_tasks_kandev"}, "operate": {"create_task_kandev"}, "answer": {"list_pending_agent_permissions_kandev", "resolve_agent_permission_kandev"},
 	} {
-		assert.ElementsMatch(t, want, names(t, connect(t, url+"/mcp", "Bearer "+scope, nil)), scope)
+		s := connect(t, url+"/mcp", "Bearer "+scope, nil)
+		assert.ElementsMatch(t, want, names(t, s), scope)
+		listed, err := s.ListTools(t.Context(), nil)
+		require.NoError(t, err)
+		assert.Equal(t, "private", listed.CacheScope)
 	}
 }
 
