@@ -70,5 +70,5 @@ func knownPath(r *http.Request) string {
 	case "/", "/ws", "/mcp", "/mcp/sse", "/metrics", "/healthz", "/readyz", "/api/actions":
 		return path
 	}
-	return "another one"
+	return "(none of ours)"
 }

@@ -52,6 +52,11 @@ func (e *External) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.sse.ServeHTTP(w, r)
 		return
 	}
+	if r.Method == http.MethodGet {
+		w.Header().Set("Allow", http.MethodPost)
+		http.Error(w, "MCP clients send their requests here with POST; nothing is told unasked, so there is nothing to GET (an SSE client takes /mcp/sse)", http.StatusMethodNotAllowed)
+		return
+	}
 	p.streamable.ServeHTTP(w, r)
 }
 

@@ -2,6 +2,9 @@ package mcptools
 
 import (
 	"context"
+	"io"
+	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -29,6 +32,26 @@ func TestExternalToolsOfScopes(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, "private", listed.CacheScope)
 	}
+}
+
+// Who looks at the endpoint with a browser's GET is told what it is for; with POST it works.
+func TestGetIsTold(t *testing.T) {
+	_, url := outside(t, map[string]dispatch.Person{"desk": {Name: "desk", Scopes: dispatch.Scopes{dispatch.ScopeView}}})
+	for method, want := range map[string]int{http.MethodGet: http.StatusMethodNotAllowed, http.MethodPost: http.StatusOK} {
+		r, err := http.NewRequestWithContext(t.Context(), method, url+"/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
+		require.NoError(t, err)
+		for name, value := range map[string]string{"Authorization": "Bearer desk", "Content-Type": "application/json", "Accept": "application/json, text/event-stream"} {
+			r.Header.Set(name, value)
+		}
+		answer, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		body, err := io.ReadAll(answer.Body)
+		require.NoError(t, err)
+		require.NoError(t, answer.Body.Close())
+		assert.Equal(t, want, answer.StatusCode)
+		assert.Equal(t, method == http.MethodGet, strings.Contains(string(body), "with POST"), string(body))
+	}
+	http.DefaultClient.CloseIdleConnections()
 }
 
 // What is wrong with arguments is said in words of the schema, and nothing of them.

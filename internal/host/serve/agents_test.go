@@ -75,7 +75,7 @@ func TestAProgramThatIsNotThere(t *testing.T) {
 }
 
 // Who names no agent where there are several and no default is told so, and not that
-// there is none of the name.
+// there is none of the name; a parent that is none is told apart from that.
 func TestWhichAgentIsMeant(t *testing.T) {
 	r := begin(t, func(c *Config) { c.DefaultAgent, c.Agents["other"] = "", agentOf(t, "agent") })
 	p := r.dial(r.token("desk", all))
@@ -85,6 +85,10 @@ func TestWhichAgentIsMeant(t *testing.T) {
 	var made wireTask
 	p.ask("task.start", `{"title":"x","agent":"other"}`, &made)
 	p.ask("task.start", fmt.Sprintf(`{"title":"x","parent":%q}`, made.ID), nil)
+	m, ok := p.call("task.start", `{"title":"x","parent":"task-hunter2"}`)
+	require.True(t, ok)
+	assert.Equal(t, "not_found", m.Error.Code)
+	assert.Contains(t, m.Error.Message, "the parent is no task, or none that you see")
 }
 
 // An agent whose directory is not there is not the one that cannot be found; once it is

@@ -57,7 +57,7 @@ func TestTokensWithAndWithoutAServer(t *testing.T) {
 	require.NoError(t, err)
 	secret = secretForm.FindString(out)
 	assert.NotContains(t, out, "#token=", "there is no page")
-	assert.Contains(t, out, "No server runs with "+r.dir+" now: this was done in "+r.dir)
+	assert.Contains(t, out, "No server runs with "+r.dir+" now: this was done there. A server with another folder")
 	out, err = command(t, r.dir, TokenRequest{Command: "list"})
 	require.NoError(t, err)
 	assert.Regexp(t, `^name +scopes +tasks +created\ndesk +view,operate,answer +task-abcdefghij234567 +20\d\d-`, out)

@@ -49,6 +49,7 @@ func newRunner(s *Server) *runner {
 var (
 	errDraining = &dispatch.Error{Code: dispatch.CodeUnavailable, Message: "the server ends: try again when it is back"}
 	errNoAgent  = &dispatch.Error{Code: dispatch.CodeNotFound, Message: "there is no agent of that name in the configuration"}
+	errNoParent = &dispatch.Error{Code: dispatch.CodeNotFound, Message: "the parent is no task, or none that you see: list those that you see"}
 	errWhich    = &dispatch.Error{Code: dispatch.CodeInvalidPayload, Message: "no agent is named, and the configuration has several and no default_agent: name one of them"}
 	errTexts    = &dispatch.Error{Code: dispatch.CodeConflict, Message: "too many texts wait for the next turn of this task already"}
 	errAgents   = &dispatch.Error{Code: dispatch.CodeUnavailable, Message: fmt.Sprintf("%d agents are working: wait, or stop some", maxAgents)}

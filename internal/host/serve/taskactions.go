@@ -192,11 +192,11 @@ func (s *Server) create(ctx context.Context, o dispatch.Origin, spec task.Spec) 
 	var parent task.Task
 	if spec.Parent != "" {
 		if !s.reached(actor(o))(spec.Parent) {
-			return task.Task{}, task.ErrNotFound
+			return task.Task{}, errNoParent
 		}
 		var err error
 		if parent, err = s.tasks.Get(task.Host{}, spec.Parent); err != nil { // forgotten just now
-			return task.Task{}, err
+			return task.Task{}, errNoParent
 		}
 	}
 	named := cmp.Or(spec.Agent, parent.Agent)

@@ -33,11 +33,11 @@ func TokenCommand(ctx context.Context, c Config, r TokenRequest, out io.Writer, 
 	if len(r.Tasks) > 0 {
 		log.Warn("no server runs there that could say whether there is such a task: without one the token sees nothing")
 	}
-	where := c.Data
+	where := "there"
 	if c.NATS.URL != "" {
-		where = "the NATS cluster"
+		where = "in the NATS cluster"
 	}
-	_, err = fmt.Fprintf(out, "No server runs with %s now: this was done in %s. A server with another folder does not know of it: "+
+	_, err = fmt.Fprintf(out, "No server runs with %s now: this was done %s. A server with another folder does not know of it: "+
 		"name its folder with --data or --config (--demo for that of assent serve --demo).\n", c.Data, where)
 	return err
 }
