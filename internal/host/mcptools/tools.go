@@ -73,7 +73,7 @@ func permissions() []tool {
 		{
 			name: "list_pending_agent_permissions_kandev", title: "List what agents ask permission for", action: ActionListPermissions,
 			schema: Schema[Nothing](), readOnly: true, idempotent: true,
-			description: "Returns the permission requests of agents that wait for a person, oldest first: session and request id, what the agent wants to do " +
+			description: "Returns the permission requests of agents that wait for a person, oldest first: session and request id, the task with its title and agent, what the agent wants to do " +
 				"(with credentials masked), why it was not allowed automatically, and the options with their ids. It changes nothing.",
 		},
 		{

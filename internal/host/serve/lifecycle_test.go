@@ -102,6 +102,34 @@ func TestL40NoRequestAndNoFileSetsTheMarker(t *testing.T) {
 	p.ask("permission.resolve", p.opens(made.ID).resolve(`{"choice":"deny"}`), nil) // the instance asks
 }
 
+// Other clients are told of which task an offer is, and which of two agents with one id
+// asks.
+func TestWhoseAnOfferIs(t *testing.T) {
+	r := begin(t, func(c *Config) { c.Agents["second"] = c.Agents["demo"] })
+	secret := r.token("desk", all)
+	p := r.dial(secret)
+	p.watch()
+	var made wireTask
+	first := p.start("one thing", "shell")
+	p.ask("task.start", `{"title":"another \u202ething","prompt":"shell","agent":"second"}`, &made)
+	want := map[string][2]string{p.opens(first.ID).Request: {"one thing", r.config.DefaultAgent}, p.opens(made.ID).Request: {`another \u202ething`, "second"}}
+	listed, failed := tool(t, r.external(secret).connect(t), "list_pending_agent_permissions_kandev", nil)
+	require.False(t, failed, listed)
+	var got struct {
+		Offers []struct {
+			Request string `json:"request"`
+			Title   string `json:"task_title"`
+			Agent   string `json:"task_agent"`
+		} `json:"offers"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(listed), &got))
+	told := map[string][2]string{}
+	for _, o := range got.Offers {
+		told[o.Request] = [2]string{o.Title, o.Agent}
+	}
+	assert.Equal(t, want, told)
+}
+
 // A secret in title, arguments and metadata of an offer is on no surface that others
 // see; the agent gets the untouched id of the option.
 func TestL51RemoteSurfacesAreRedacted(t *testing.T) {

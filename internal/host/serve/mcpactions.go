@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/kandev/assent/internal/display"
 	"github.com/kandev/assent/internal/host/dispatch"
 	"github.com/kandev/assent/internal/host/mcptools"
 	"github.com/kandev/assent/internal/host/pending"
@@ -47,7 +48,7 @@ func (s *Server) internalActions() []dispatch.Action {
 			}
 			return modelOf(t), err
 		}),
-		action(mcptools.ActionListPermissions, "Lists the open offers that a person may answer.", dispatch.ScopeAnswer, s.listOffers),
+		action(mcptools.ActionListPermissions, "Lists the open offers that a person may answer.", dispatch.ScopeAnswer, s.mcpOffers),
 		action(mcptools.ActionResolvePermission, "Answers an offer for a person.", dispatch.ScopeAnswer, func(ctx context.Context, o dispatch.Origin, in mcptools.Resolution) (any, error) {
 			a := answerPayload{Choice: in.Choice}
 			if in.Option != "" {
@@ -78,6 +79,27 @@ func (s *Server) mcpList(_ context.Context, o dispatch.Origin, _ mcptools.Nothin
 		list = append(list, modelOf(s.hideParent(actor(o), t)))
 	}
 	return map[string]any{"tasks": list}, err
+}
+
+// modelOffer is an open offer as a model reads it: with what people call the task, and
+// with the configured name of its agent, since several can have one id.
+type modelOffer struct {
+	offerView
+	Title string `json:"task_title"`
+	Named string `json:"task_agent"`
+}
+
+// mcpOffers lists the open offers, as [Server.listOffers] does.
+func (s *Server) mcpOffers(ctx context.Context, o dispatch.Origin, _ mcptools.Nothing) (any, error) {
+	list := []modelOffer{}
+	for _, v := range s.offersFor(ctx, o) {
+		offer := modelOffer{offerView: v}
+		if t, err := s.tasks.Get(task.Host{}, v.Task); err == nil { // else it is forgotten just now
+			offer.Title, offer.Named = display.Line(t.Title, maxShownLine), t.Agent
+		}
+		list = append(list, offer)
+	}
+	return map[string]any{"offers": list}, nil
 }
 
 // mcpMessage tells a task something. Whether it is told at once is in the result.

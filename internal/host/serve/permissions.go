@@ -77,10 +77,15 @@ func (s *Server) questionActions() []dispatch.Action {
 
 // listOffers lists those of tasks that somebody reaches, and notes that somebody is there.
 func (s *Server) listOffers(ctx context.Context, o dispatch.Origin, _ mcptools.Nothing) (any, error) {
+	return map[string]any{"offers": s.offersFor(ctx, o)}, nil
+}
+
+// offersFor are the open offers that somebody sees, who from now on is one that looks.
+func (s *Server) offersFor(ctx context.Context, o dispatch.Origin) []offerView {
 	if p, ok := o.Person(); ok {
 		s.surfaces.watches(ctx, p, "")
 	}
-	return map[string]any{"offers": s.openOffers(s.reached(actor(o)))}, nil
+	return s.openOffers(s.reached(actor(o)))
 }
 
 // openOffers are the open offers of the visible tasks, oldest first.
