@@ -20,6 +20,8 @@ let connection;
 let person = { name: "", scopes: [] };
 let server; // the run that the page knows
 let hiddenSince = 0;
+const spread = 2000; // ms within which the pages ask for the state anew that are told to at once
+let asking; // the timer until this one does
 let wanted; // the task that the address names, until it is shown
 
 const hooks = {
@@ -42,7 +44,7 @@ const notifier = new Notifier();
 const events = {
   "task.changed": ({ task }) => tasks.changed(task),
   "task.gone": ({ task }) => tasks.gone(task),
-  resync: () => connection.again(), // events were missed
+  resync: () => { asking ??= setTimeout(askAnew, Math.random() * spread); }, // events were missed
   "task.text": (payload) => tasks.text(payload),
   "instance.changed": ({ instance }) => tasks.instanceChanged(instance),
   "offer.opened": ({ offer }) => { offers.opened(offer); notifier.tell(waiting()); },
@@ -54,6 +56,11 @@ const events = {
   unasked: (payload) => journal.unasked(payload),
   acted: (payload) => journal.acted(payload),
 };
+
+function askAnew() {
+  asking = undefined;
+  connection.again();
+}
 
 // connect begins with a token.
 function connect(token) {

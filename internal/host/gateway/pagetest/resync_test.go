@@ -24,3 +24,18 @@ func TestTasksAfterMissedEvents(t *testing.T) {
 	w.until(`document.querySelectorAll("#tasks > li").length === 1`)
 	w.shows("#tasks > li", "Write the docs")
 }
+
+// Pages that are told so at once do not ask at once, and one that is told twice asks once.
+func TestPagesAskForTheStateOneAfterTheOther(t *testing.T) {
+	s := begin(t)
+	w := s.enter("s3cret")
+	w.run(`window.delays = []; window.later = setTimeout; window.setTimeout = (f, ms) => { delays.push(ms); return later(f, ms); }; Math.random = () => 0.3;`)
+	s.mu.Lock()
+	s.state.Tasks = []task{{ID: "t2", Title: "Write the docs", State: "idle"}}
+	s.mu.Unlock()
+	for range 2 {
+		assert.NoError(t, s.gateway.Publish(gateway.Event{Name: "resync", Payload: struct{}{}, MaySee: func(dispatch.Person, string) bool { return true }}))
+	}
+	w.shows("#tasks > li", "Write the docs")
+	assert.Equal(t, 1, eval[int](w, `delays.filter((ms) => ms === 600).length`))
+}
