@@ -139,7 +139,7 @@ func TestPeopleAreToldWhatIsDoneToTasks(t *testing.T) {
 	did := func(p *peer, of task.ID) actedView {
 		v := until(p, "acted", func(v actedView) bool { return v.Task == of })
 		assert.WithinDuration(t, time.Now(), v.Time, time.Minute)
-		v.Time = time.Time{}
+		v.Time, v.Number = time.Time{}, 0
 		return v
 	}
 	byAgent := actedView{Task: child.ID, What: audit.Stop, By: pending.Responder{Surface: "agent"}}
@@ -155,7 +155,8 @@ func TestPeopleAreToldWhatIsDoneToTasks(t *testing.T) {
 		r.dial(token).ask("state.watch", "{}", &got)
 		assert.WithinDuration(t, time.Now(), got.Started, time.Minute)
 		for i := range got.Acted {
-			got.Acted[i].Time = time.Time{}
+			assert.EqualValues(t, i+1, got.Acted[i].Number)
+			got.Acted[i].Time, got.Acted[i].Number = time.Time{}, 0
 		}
 		assert.Equal(t, want, got.Acted)
 	}

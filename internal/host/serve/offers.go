@@ -75,20 +75,25 @@ func (b *offerBook) find(id pending.RequestID) (knownOffer, bool) {
 	return o, ok
 }
 
-// ring keeps the last values.
+// ring keeps the last values, and numbers them: who gets the state and is told of a value
+// of it at the same time knows by the number that it is the same.
 type ring[T any] struct {
 	mu     sync.Mutex
 	values []T
 	most   int
+	number uint64
 }
 
-func (r *ring[T]) add(v T) {
+// add numbers a value, in a member of it, and keeps it.
+func (r *ring[T]) add(v *T, number *uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.number++
+	*number = r.number
 	if len(r.values) == r.most {
 		r.values = append(r.values[:0:0], r.values[1:]...)
 	}
-	r.values = append(r.values, v)
+	r.values = append(r.values, *v)
 }
 
 // all are the values, oldest first, that somebody may see.

@@ -136,11 +136,12 @@ type closedView struct {
 	Verdict string            `json:"verdict"`
 	Kind    string            `json:"kind,omitempty"`
 	By      pending.Responder `json:"by"`
+	Number  uint64            `json:"number"` // in its list in this run; 0 of one that nobody could see
 }
 
 func viewClosed(o *pending.Outcome, known knownOffer) closedView {
 	return closedView{
-		known.task, known.action, time.Now().UTC(), o.Key.Session, o.Key.Request, outcomeOf(o.Reason), o.Verdict.String(), o.OptionKind, o.By,
+		known.task, known.action, time.Now().UTC(), o.Key.Session, o.Key.Request, outcomeOf(o.Reason), o.Verdict.String(), o.OptionKind, o.By, 0,
 	}
 }
 
@@ -172,6 +173,7 @@ type decisionView struct {
 	Tool    string          `json:"tool,omitempty"`
 	Server  string          `json:"server,omitempty"`
 	Time    time.Time       `json:"time"`
+	Number  uint64          `json:"number"`
 }
 
 func viewDecision(of task.ID, d *process.Decided) decisionView {
@@ -202,24 +204,26 @@ type netView struct {
 	Task   task.ID         `json:"task"`
 	Tool   string          `json:"tool,omitempty"`
 	Time   time.Time       `json:"time"`
+	Number uint64          `json:"number"`
 }
 
 func viewNet(of task.ID, f nets.Fired) netView {
 	_, tool := toolOf(f.Tool)
-	return netView{f.Net, f.Reason, of, tool, time.Now().UTC()}
+	return netView{f.Net, f.Reason, of, tool, time.Now().UTC(), 0}
 }
 
 // unaskedView says that a call ran and nobody had been asked.
 type unaskedView struct {
-	Task task.ID    `json:"task"`
-	Kind audit.Kind `json:"kind,omitempty"`
-	Tool string     `json:"tool,omitempty"`
-	Time time.Time  `json:"time"`
+	Task   task.ID    `json:"task"`
+	Kind   audit.Kind `json:"kind,omitempty"`
+	Tool   string     `json:"tool,omitempty"`
+	Time   time.Time  `json:"time"`
+	Number uint64     `json:"number"`
 }
 
 func viewUnasked(of task.ID, u nets.Unasked) unaskedView {
 	_, tool := toolOf(u.Tool)
-	return unaskedView{of, u.Kind, tool, time.Now().UTC()}
+	return unaskedView{of, u.Kind, tool, time.Now().UTC(), 0}
 }
 
 // actedView says that somebody ended a task or a turn of it, or answered a question.
@@ -227,8 +231,9 @@ type actedView struct {
 	Task task.ID     `json:"task"`
 	What audit.Event `json:"what"`
 	// By has no name when it was the agent of the task above, which not everybody sees.
-	By   pending.Responder `json:"by"`
-	Time time.Time         `json:"time"`
+	By     pending.Responder `json:"by"`
+	Time   time.Time         `json:"time"`
+	Number uint64            `json:"number"`
 }
 
 // changeView is what would become of one file.

@@ -26,8 +26,10 @@ func TestWarningsOfTheNetsStay(t *testing.T) {
 	ran := until(desk, "unasked", func(unaskedView) bool { return true })
 	assert.False(t, fired.Time.IsZero())
 	assert.False(t, ran.Time.Before(fired.Time))
+	assert.Equal(t, [...]uint64{1, 1}, [...]uint64{fired.Number, ran.Number}, "each list has its own numbers")
 	for range 2 * remembered {
-		r.decisions.add(decisionView{Task: mine.ID})
+		v := decisionView{Task: mine.ID}
+		r.decisions.add(&v, &v.Number)
 	}
 	type warnings struct {
 		Nets    []netView     `json:"nets"`

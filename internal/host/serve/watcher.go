@@ -54,7 +54,7 @@ func (w watcher) Decided(_ context.Context, d process.Decided) {
 		return
 	}
 	v := viewDecision(worker.task.ID, &d)
-	w.s.decisions.add(v)
+	w.s.decisions.add(&v, &v.Number)
 	w.s.publish("decision", worker.task.ID, map[string]any{"decision": v})
 }
 
@@ -85,7 +85,7 @@ func (w watcher) Answered(_ context.Context, a process.Answered) {
 	w.s.offers.end(a.Outcome.Key.Request)
 	v := viewClosed(&a.Outcome, known)
 	if known.seen {
-		w.s.closed.add(v)
+		w.s.closed.add(&v, &v.Number)
 	}
 	w.s.publish("offer.closed", known.task, v)
 }
@@ -97,7 +97,7 @@ func (w watcher) Fired(_ context.Context, f process.Fired) {
 		return
 	}
 	v := viewNet(worker.task.ID, f.Fired)
-	w.s.nets.add(v)
+	w.s.nets.add(&v, &v.Number)
 	w.s.publish("net", worker.task.ID, v)
 	if f.Reason == nets.ReasonTripwireFired {
 		worker.change(func(v *instanceView) { v.Automatic = false })
@@ -111,7 +111,7 @@ func (w watcher) Unasked(_ context.Context, u process.Unasked) {
 		return
 	}
 	v := viewUnasked(worker.task.ID, u.Unasked)
-	w.s.unasked.add(v)
+	w.s.unasked.add(&v, &v.Number)
 	w.s.publish("unasked", worker.task.ID, v)
 }
 

@@ -9,6 +9,7 @@ export class Journal {
   constructor(hooks) {
     this.hooks = hooks;
     this.root = byId("journal");
+    this.last = {}; // number of the last one of the state, of each list: the server tells some twice
   }
 
   // reset takes in the whole state: lists whose oldest is first.
@@ -22,13 +23,21 @@ export class Journal {
       ...unasked.map((call) => [call.time, () => this.unasked(call)]),
     ];
     lines.sort(([a], [b]) => Date.parse(a) - Date.parse(b));
+    this.last = {};
     for (const [, add] of lines) add();
+    for (const [list, values] of Object.entries({ decisions, nets, unasked, closed, acted })) this.last[list] = values.at(-1)?.number;
     this.started = started;
     this.since();
   }
 
+  // knows says that something was in the state already.
+  knows(list, { number }) {
+    return number <= (this.last[list] ?? 0);
+  }
+
   // decided notes an automatic decision.
   decided(decision) {
+    if (this.knows("decisions", decision)) return;
     const { verdict, kind, reason, tool, server, time } = decision;
     const what = verdict === "select" ? kindWords(kind).word : "Cancelled";
     const call = tool ? callWord({ tool, server }) : "";
@@ -37,18 +46,22 @@ export class Journal {
 
   // closed notes how an offer ended.
   closed(end) {
+    if (this.knows("closed", end)) return;
     const { action = {} } = end;
     const words = deed(action);
     this.add(end.time, end.task, "", el("b", {}, overWord(end)), el("br"), callWord(action) ?? said(action.type), words && " ", words && said(words));
   }
 
   // acted notes what somebody did to a task.
-  acted({ task, what, by: who, time }) {
+  acted(act) {
+    if (this.knows("acted", act)) return;
+    const { task, what, by: who, time } = act;
     this.add(time, task, "", el("b", {}, actWord(what)), `, by ${by(who) || "the agent of the task above"}`);
   }
 
   // net tells that a net took automatic approval away.
   net(net) {
+    if (this.knows("nets", net)) return;
     this.fired(net);
     say(`No automatic approval any more: ${net.net}: ${reasonWord(net.reason)}`);
   }
@@ -60,7 +73,9 @@ export class Journal {
   }
 
   // unasked notes a call that ran without asking.
-  unasked({ task, kind, tool, time }) {
+  unasked(call) {
+    if (this.knows("unasked", call)) return;
+    const { task, kind, tool, time } = call;
     const what = tool ? said(tool) : callWord({ type: kind }) ?? said(kind);
     this.add(time, task, "warning", el("b", {}, "Ran without asking: "), what);
   }

@@ -128,13 +128,34 @@ func TestAutomaticDecisionsAreLogged(t *testing.T) {
 	w.shows("#journal li:nth-child(2)", "approved for this one call")
 }
 
+// What the page is told again after it was in the state stands there once; what came later
+// comes, of each list by its own number.
+func TestWhatIsToldTwiceStandsThereOnce(t *testing.T) {
+	s := begin(t)
+	now := time.Now()
+	decided := decision{Task: "t1", Reason: "injected_mcp", Verdict: "select", Kind: "allow_once", Tool: "list_tasks", Server: "kandev", Time: now, Number: 7}
+	fired := firedNet{"tripwire", "tripwire_fired", "t1", now, 3}
+	s.state.Decisions, s.state.Nets = []decision{decided}, []firedNet{fired}
+	w := s.enter("s3cret")
+	w.shows("#journal", "Call list_tasks of kandev")
+	s.tell("decision", map[string]any{"decision": decided})
+	s.tell("net", fired)
+	fired.Number = 4
+	s.tell("net", fired)
+	decided.Tool, decided.Number = "get_task", 8
+	s.tell("decision", map[string]any{"decision": decided})
+	w.shows("#journal li:first-child", "Call get_task of kandev")
+	assert.Equal(t, 4, eval[int](w, `document.querySelectorAll("#journal li").length`))
+	assert.Equal(t, 2, eval[int](w, `document.querySelectorAll("#journal li.warning").length`))
+}
+
 // What the nets tell is still there after the page has connected anew, in its order,
 // and on a page that comes later; a net's lines stay whatever else there is.
 func TestWarningsStay(t *testing.T) {
 	s := begin(t)
 	w := s.enter("s3cret")
 	noon := time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
-	fired, ran := firedNet{"tripwire", "tripwire_fired", "t1", noon}, unasked{"t1", "execute", noon.Add(time.Minute)}
+	fired, ran := firedNet{"tripwire", "tripwire_fired", "t1", noon, 0}, unasked{"t1", "execute", noon.Add(time.Minute)}
 	s.tell("net", fired)
 	s.tell("unasked", ran)
 	w.shows("#journal li:nth-child(1)", "Ran without asking: Run a command")

@@ -45,6 +45,7 @@ type decision struct {
 	Tool    string    `json:"tool"`
 	Server  string    `json:"server"`
 	Time    time.Time `json:"time"`
+	Number  uint64    `json:"number,omitzero"`
 }
 
 type firedNet struct {
@@ -52,6 +53,7 @@ type firedNet struct {
 	Reason string    `json:"reason"`
 	Task   string    `json:"task"`
 	Time   time.Time `json:"time"`
+	Number uint64    `json:"number,omitzero"`
 }
 
 type unasked struct {
