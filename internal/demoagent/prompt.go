@@ -32,7 +32,7 @@ const (
 func commands() []command {
 	return []command{
 		{"plan", `creates a task on the server "kandev" and lists all tasks; the words behind it are the task's title`, true, []step{createTask, listTasks}},
-		{"other", `calls a tool of the first server that is not named "kandev"; the words behind it are its text`, true, []step{otherTool}},
+		{"other", `calls a tool of the first server that is not named "kandev" (assent serve --demo has none); the words behind it are its text`, true, []step{otherTool}},
 		{"shell", "runs a harmless shell command", false, []step{shell}},
 		{"mixed", `creates a task, calls a tool of another server, and runs a shell command; the words behind it are the task's title`, true, []step{createTask, otherTool, shell}},
 		{"list-tasks", "lists all tasks", false, []step{listTasks}},
