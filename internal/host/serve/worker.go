@@ -88,7 +88,6 @@ func (w *worker) run() {
 	<-reporting
 	w.last(err, stopped, busy)
 	w.r.forget(w, w.id)
-	w.r.s.forgetGone(w.task.ID)
 }
 
 // close takes nothing in any more. Busy says that a turn was under way, or about to be.
