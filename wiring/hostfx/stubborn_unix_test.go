@@ -36,8 +36,8 @@ func TestADrainThatTakesTooLong(t *testing.T) {
 	for then, stubborn := range map[string]bool{"cat": false, "trap '' TERM; while :; do sleep 1; done": true} {
 		s := settings(t)
 		up := filepath.Join(s.Config.Data, "up")
-		s.Config.Agents["stubborn"] = serve.Agent{Command: []string{"/bin/sh", "-c", busy, "agent", up, then}}
-		s.Config.DefaultAgent = "stubborn"
+		s.Config.Agents["demo"] = serve.Agent{Command: []string{"/bin/sh", "-c", busy, "agent", up, then}}
+		s.Config.DefaultAgent = "demo" // that the first prompt is for
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		c := &closers{start: ctx, drain: 10 * time.Second}
