@@ -37,6 +37,7 @@ func findDamage(ctx context.Context, store string) error {
 		stream, index := blockOf(file)
 		last[stream] = max(last[stream], index)
 	}
+	newest, emptied := map[string]uint64{}, map[string]string{} // of each stream: the last sequence; what it ends with
 	for _, file := range files {
 		if ctx.Err() != nil {
 			return fmt.Errorf("state: looking for damage in %q: %w", store, ctx.Err())
@@ -46,8 +47,18 @@ func findDamage(ctx context.Context, store string) error {
 			return damaged(store, fmt.Sprintf("%s cannot be read (%v)", file, err))
 		}
 		stream, index := blockOf(file)
-		if at, ok := readable(block, stream, index, index == last[stream]); !ok {
+		at, ok := readable(block, stream, index, index == last[stream])
+		if !ok {
 			return damaged(store, fmt.Sprintf("what %s holds from byte %d on is not what was written", filepath.Join(streamsFolder, file), at))
+		}
+		newest[stream] = max(newest[stream], newestOf(block[:at]))
+		if at < len(block) && isEmpty(block[at:]) {
+			emptied[stream] = fmt.Sprintf("what %s holds from byte %d on is empty, and was not", filepath.Join(streamsFolder, file), at)
+		}
+	}
+	for stream, what := range emptied {
+		if known(streams, stream) > newest[stream] {
+			return damaged(store, what)
 		}
 	}
 	return nil
@@ -134,14 +145,19 @@ func record(b []byte, sum hash.Hash64) int {
 // pageSize is how many bytes systems write to a disk at once, at least.
 const pageSize = 4096
 
+// maxRecord is how long a record can be: a NATS server takes a message, with its headers,
+// of a megabyte, but what this package writes is a value, its key and a few headers.
+const maxRecord = MaxValue + pageSize
+
 // cutShort says whether the rest of a block, which begins with no record, can be one that
 // was being written when the process or the machine ended: nothing follows it, and it is
 // shorter than it says, or empty space, or ends where it says with a page that is empty:
-// the size of the file can be on the disk before what is in it.
+// the size of the file can be on the disk before what is in it. It is one record at most:
+// each is on the disk before the next one is written.
 func cutShort(block []byte, at int, sum hash.Hash64) bool {
 	rest := block[at:]
 	if isEmpty(rest) {
-		return true
+		return len(rest) <= maxRecord
 	}
 	if len(rest) >= recordHead {
 		length := int64(binary.LittleEndian.Uint32(rest) &^ hasHeaders)

@@ -3,6 +3,7 @@ package state
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"os"
 	"path/filepath"
 	"testing"
@@ -160,6 +161,8 @@ func TestTheSizeIsOnTheDiskBeforeThePages(t *testing.T) {
 		"something follows":         {append(empty(last, len(whole)), 'x'), false},
 		"a whole record follows":    {append(empty(last, len(whole)), whole...), false},
 		"nothing is there any more": {empty(0, len(whole)), true},
+		"room for a record":         {append(bytes.Clone(whole), make([]byte, maxRecord)...), true},
+		"room for more than one":    {append(bytes.Clone(whole), make([]byte, maxRecord+1)...), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, ok := readable(test.block, "KV_assent_things", 1, true)
@@ -171,6 +174,45 @@ func TestTheSizeIsOnTheDiskBeforeThePages(t *testing.T) {
 	edit(t, filepath.Join(stream, "msgs", "1.blk"), func([]byte) []byte { return empty(last, len(whole)) })
 	stored := values(t, bucket(t, open(t, Options{Dir: dir}), "things"))
 	assert.Equal(t, map[string]string{"one": "another value", "three": "the value of three", "last": "the last value"}, stored)
+}
+
+// What the server's own index tells of was written, and is damage when it is empty, be it
+// one record; without that index it can have been the last write.
+func TestWhatWasWrittenIsEmpty(t *testing.T) {
+	for name, test := range map[string]struct {
+		index func(t *testing.T, file string)
+		says  string
+	}{
+		"the index tells of it": {func(*testing.T, string) {}, "is empty, and was not"},
+		"there is no index":     {func(t *testing.T, file string) { require.NoError(t, os.Remove(file)) }, ""},
+		"the index is damaged": {func(t *testing.T, file string) {
+			edit(t, file, func(b []byte) []byte { b[len(b)/2] ^= 1; return b })
+		}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, stream := written(t)
+			block := filepath.Join(stream, "msgs", "1.blk")
+			require.EqualValues(t, 6, known(os.DirFS(filepath.Dir(stream)), filepath.Base(stream)))
+			test.index(t, filepath.Join(stream, "msgs", "index.db"))
+			edit(t, block, func(b []byte) []byte {
+				require.EqualValues(t, 6, newestOf(b))
+				last := 0
+				for at := 0; at < len(b); at += int(binary.LittleEndian.Uint32(b[at:]) &^ hasHeaders) {
+					last = at
+				}
+				clear(b[last:])
+				return b
+			})
+			s, err := Open(t.Context(), Options{Dir: dir})
+			if test.says != "" {
+				require.ErrorContains(t, err, test.says)
+				return
+			}
+			require.NoError(t, err)
+			defer func() { assert.NoError(t, s.Close()) }()
+			assert.Equal(t, map[string]string{"one": "another value", "three": "the value of three"}, values(t, bucket(t, s, "things")))
+		})
+	}
 }
 
 // The search for damage ends with its context.
