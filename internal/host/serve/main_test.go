@@ -32,6 +32,8 @@ func TestMain(m *testing.M) {
 		os.Exit(keeper())
 	case "early":
 		os.Exit(early())
+	case "mute":
+		os.Exit(mute())
 	case "server":
 		os.Exit(victim())
 	}

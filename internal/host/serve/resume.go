@@ -22,7 +22,7 @@ func (s *Server) takeUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var cut []task.Task
+	var cut []task.ID
 	for _, t := range tasks {
 		if t.State != task.Created {
 			s.say(t.ID, fromHost, noteForgotten)
@@ -32,7 +32,7 @@ func (s *Server) takeUp(ctx context.Context) error {
 		}
 		switch {
 		case t.Resume:
-			cut = append(cut, t)
+			cut = append(cut, t.ID)
 		case t.Instance != "" && !t.State.Ended():
 			if _, err := s.tasks.Report(ctx, task.Host{}, t.ID, task.Report{State: task.Idle, Note: t.Note}); err != nil {
 				return err
@@ -44,33 +44,49 @@ func (s *Server) takeUp(ctx context.Context) error {
 }
 
 // resumeAll resumes a few at a time.
-func (s *Server) resumeAll(cut []task.Task) {
+func (s *Server) resumeAll(cut []task.ID) {
 	var running sync.WaitGroup
 	places := make(chan struct{}, resumeAtOnce)
-	for _, t := range cut {
+	for _, id := range cut {
 		places <- struct{}{}
 		running.Go(func() {
 			defer func() { <-places }()
-			s.resume(t)
+			s.resume(id)
 		})
 	}
 	running.Wait()
 }
 
-// resume takes one session up, or says why not. The task is idle then: what it was
-// doing was cut off, and nobody has said that it should do it again.
-func (s *Server) resume(t task.Task) {
+// resume takes one session up, unless its task was stopped or prompted meanwhile.
+func (s *Server) resume(id task.ID) {
+	var w *worker
+	// No limit: whoever deals with the task just now ends with the server.
+	err := s.tasks.Resume(context.Background(), task.Host{}, id, func(t task.Task) { w = s.revive(t) })
+	if err != nil { // it is forgotten
+		s.log.Warn("a task that was cut off is not taken up", "task", id, "error", err)
+	}
+	if w != nil {
+		w.settled()
+	}
+}
+
+// revive begins the worker that takes a session up, or says why there is none. The task is
+// idle then: what it was doing was cut off, and nobody has said that it should do it
+// again. It is called at the task's gate.
+func (s *Server) revive(t task.Task) *worker {
+	if w := s.runner.working(t.ID); w != nil {
+		return w // somebody has prompted it
+	}
 	note := noteNever
 	if t.Session != "" {
-		w, begun, err := s.runner.worker(t, "", noteResumed)
-		if begun || err == nil {
-			w.settled()
-			return
+		w, _, err := s.runner.worker(t, "", noteResumed)
+		if err == nil {
+			return w
 		}
 		note = "The server was started anew, and the agent was not: " + explain(failure(err)) + ". Send a prompt to go on."
 	}
 	if s.runner.draining() {
-		return // the next run does it
+		return nil // the next run does it
 	}
 	s.runner.remark(t.ID, note)
 	ctx, cancel := context.WithTimeout(context.Background(), reportWithin)
@@ -78,4 +94,5 @@ func (s *Server) resume(t task.Task) {
 	if _, err := s.tasks.Report(ctx, task.Host{}, t.ID, task.Report{State: task.Idle, Note: note}); err != nil {
 		s.log.Error("what became of a task could not be stored", "task", t.ID, "error", err)
 	}
+	return nil
 }

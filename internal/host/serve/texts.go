@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kandev/assent/internal/host/process"
+	"github.com/kandev/assent/internal/host/task"
 )
 
 // work says texts until the worker ends: by itself, from outside, or with the agent.
@@ -140,9 +141,12 @@ func (w *worker) completed() {
 	w.nudge()
 }
 
-// over says that the task is completed, or that the agent is to end.
+// over says that the task has ended, as it is stored, or that the agent is to end. A task
+// that is forgotten had ended.
 func (w *worker) over() bool {
 	ending := w.r.draining()
+	t, err := w.r.s.tasks.Get(task.Host{}, w.task.ID)
+	ending = ending || err != nil || t.State.Ended()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return ending || w.limit != nil || w.ctx.Err() != nil
