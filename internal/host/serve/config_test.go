@@ -93,47 +93,53 @@ func TestConfig(t *testing.T) {
 func TestConfigErrors(t *testing.T) {
 	const agent = "[agents.a]\ncommand = [\"x\"]\n"
 	for name, test := range map[string]struct{ text, says string }{
-		"an unknown setting":       {"listen = \"127.0.0.1:1\"\nlistem = \"x\"\n", `serve.toml:2: there is no setting "listem" (did you mean listen?)`},
-		"an unknown setting below": {agent + "\ncommando = 1\n", `serve.toml:4: there is no setting "agents.a.commando" (did you mean command?)`},
-		"an unknown table":         {"[webhooks]\nurl = \"s3cret\"\n", `there is no setting "webhooks" (did you mean webhook?)`},
-		"a list":                   {"\n\nhosts = \"s3cret\"\n", `serve.toml:3: the value of "hosts" is not of the expected form: write a list of texts, such as ["x", "y"]`},
-		"a text":                   {"listen = 5\n", `serve.toml:1: the value of "listen" is not of the expected form: write a text in quotes`},
-		"a switch":                 {agent + "auto_approve = \"s3cret\"\n", `serve.toml:3: the value of "agents.a.auto_approve" is not of the expected form: write true or false`},
-		"a variable's value":       {agent + "env = { A = 1 }\n", `serve.toml:3: the value of "agents.a.env" is not of the expected form: write a table of texts`},
-		"an agent as a text":       {"[agents]\na = \"s3cret\"\n", `serve.toml:2: the value of "agents.a" is not of the expected form: write a table`},
-		"an open quote":            {"listen = \"s3cret\n", `serve.toml:1: this is no TOML: basic strings cannot have new lines`},
-		"no quotes":                {"listen = s3cret\n", `serve.toml:1: this is no TOML: unexpected character`},
-		"an open table":            {"[s3cret\n", `serve.toml:1: this is no TOML: expected ']' to close table name`},
-		"a setting twice":          {"listen = \"127.0.0.1:1\"\nlisten = \"s3cret\"\n", `serve.toml:2: "listen" is there twice`},
-		"a table twice":            {agent + agent, `serve.toml:3: "agents.a" is there twice`},
-		"a wrong duration":         {"[offers]\nexpiry = \"s3cret\"\n", `serve.toml:2: the value of "offers.expiry" is not of the expected form: write a duration in quotes, such as "90s"`},
-		"a duration as a number":   {"[offers]\nno_surface_after = 5\n", `serve.toml:2: offers: no_surface_after is not of the expected form: write a duration in quotes`},
-		"beyond the loopback":      {"listen = \"0.0.0.0:80\"\n", "serve.toml:1: listen: \"0.0.0.0:80\" can be reached from other machines"},
-		"no port":                  {"listen = \"127.0.0.1:99999\"\n", "serve.toml:1: listen: the address to listen at"},
-		"a host with a scheme":     {"hosts = [\"desk.example\", \"https://s3cret.example\"]\n", "serve.toml:1: hosts: entry 2 has a scheme"},
-		"an origin with a path":    {"origins = [\"https://s3cret.example/\"]\n", "serve.toml:1: origins: entry 1 has more than scheme, host and port"},
-		"half a certificate":       {"[tls]\ncert = \"x\"\n", "serve.toml:2: tls: cert and key come together"},
-		"credentials for nothing":  {"[nats]\ncreds = \"x\"\n", "serve.toml:2: nats: creds need a url"},
-		"an outcome":               {"[offers]\noutcome = \"s3cret\"\n", `serve.toml:2: offers: outcome is "cancel" or "reject"`},
-		"an expiry":                {"[offers]\nexpiry = \"-2h\"\n", "serve.toml:2: offers: expiry is below zero"},
-		"a webhook without a key":  {"[webhook]\nurl = \"https://s3cret.example\"\n", "serve.toml:1: webhook: secret_env is missing"},
-		"a webhook without a URL":  {"[webhook]\nsecret_env = \"X\"\n", "serve.toml:2: webhook: secret_env needs a url"},
-		"a webhook elsewhere":      {"[webhook]\nurl = \"ftp://s3cret\"\nsecret_env = \"X\"\n", "serve.toml:2: webhook: url is no http or https URL"},
-		"an agent without command": {"[agents.a]\nid = \"claude-acp\"\n", "serve.toml:1: agents.a: command is missing"},
-		"an agent's name":          {"[agents.\"a\\nb\"]\ncommand = [\"x\"]\n", "agents: a name has"},
-		"a relative directory":     {agent + "directory = \"s3cret\"\n", "serve.toml:3: agents.a: directory is no absolute path: write it whole"},
-		"a relative data folder":   {"listen = \"127.0.0.1:1\"\ndata = \"~/s3cret\"\n", "serve.toml:2: data: it is no absolute path: write it whole, as in /home/me/x (~ is not expanded)"},
-		"a relative certificate":   {"[tls]\nkey = \"/x\"\ncert = \"s3cret\"\n", "serve.toml:3: tls: cert is no absolute path"},
-		"a relative key":           {"[tls]\ncert = \"/x\"\nkey = \"s3cret\"\n", "serve.toml:3: tls: key is no absolute path"},
-		"relative credentials":     {"[nats]\nurl = \"nats://x\"\ncreds = \"~/s3cret\"\n", "serve.toml:3: nats: creds is no absolute path"},
-		"a program below ~":        {"[agents.a]\ncommand = [\"~/s3cret\"]\n", "serve.toml:2: agents.a: command: its program begins with ~"},
-		"a variable":               {agent + "env = { \"A=B\" = \"s3cret\" }\n", "serve.toml:3: agents.a: env: "},
-		"a server's URL":           {agent + "mcp = { docs = \"s3cret\" }\n", "agents.a: "},
-		"the injected server":      {agent + "mcp = { kandev = \"http://s3cret\" }\n", `serve.toml:3: agents.a: mcp: "kandev" is the name of the server that every agent gets`},
-		"one that looks like it":   {agent + "mcp = { \"kandev\" = \"http://s3cret\" }\n", "agents.a: mcp: "},
-		"a default that is none":   {"default_agent = \"b\"\n" + agent, "serve.toml:1: default_agent: there is no agent of that name"},
-		"an agent in braces":       {"listen = \"127.0.0.1:1\"\nagents = { a = { id = \"claude-acp\" } }\n", "serve.toml:2: agents.a: command is missing"},
-		"an agent with a dot":      {"\n[agents.\"a.b\"]\nid = \"claude-acp\"\n", "serve.toml:2: agents.a.b: command is missing"},
+		"an unknown setting":         {"listen = \"127.0.0.1:1\"\nlistem = \"x\"\n", `serve.toml:2: there is no setting "listem" (did you mean listen?)`},
+		"an unknown setting below":   {agent + "\ncommando = 1\n", `serve.toml:4: there is no setting "agents.a.commando" (did you mean command?)`},
+		"an unknown table":           {"[webhooks]\nurl = \"s3cret\"\n", `there is no setting "webhooks" (did you mean webhook?)`},
+		"a setting in another case":  {"[offers]\nExpiry = 90\n", `serve.toml:2: there is no setting "offers.Expiry" (did you mean expiry?)`},
+		"a setting in capitals":      {"LISTEN = \"127.0.0.1:1\"\n", `serve.toml:1: there is no setting "LISTEN" (did you mean listen?)`},
+		"a table in another case":    {"[Offers]\nexpiry = \"90s\"\n", `serve.toml:1: there is no setting "Offers" (did you mean offers?)`},
+		"one again, in another case": {agent + "auto_approve = false\nAuto_Approve = true\n", `serve.toml:4: there is no setting "agents.a.Auto_Approve" (did you mean auto_approve?)`},
+		"another case, in braces":    {"agents = { a = { command = [\"x\"], Auto_approve = true } }\n", `serve.toml:1: there is no setting "agents.a.Auto_approve" (did you mean auto_approve?)`},
+		"a setting without a name":   {agent + "\"\" = true\n", `serve.toml:3: there is no setting "agents.a."`},
+		"a list":                     {"\n\nhosts = \"s3cret\"\n", `serve.toml:3: the value of "hosts" is not of the expected form: write a list of texts, such as ["x", "y"]`},
+		"a text":                     {"listen = 5\n", `serve.toml:1: the value of "listen" is not of the expected form: write a text in quotes`},
+		"a switch":                   {agent + "auto_approve = \"s3cret\"\n", `serve.toml:3: the value of "agents.a.auto_approve" is not of the expected form: write true or false`},
+		"a variable's value":         {agent + "env = { A = 1 }\n", `serve.toml:3: the value of "agents.a.env" is not of the expected form: write a table of texts`},
+		"an agent as a text":         {"[agents]\na = \"s3cret\"\n", `serve.toml:2: the value of "agents.a" is not of the expected form: write a table`},
+		"an open quote":              {"listen = \"s3cret\n", `serve.toml:1: this is no TOML: basic strings cannot have new lines`},
+		"no quotes":                  {"listen = s3cret\n", `serve.toml:1: this is no TOML: unexpected character`},
+		"an open table":              {"[s3cret\n", `serve.toml:1: this is no TOML: expected ']' to close table name`},
+		"a setting twice":            {"listen = \"127.0.0.1:1\"\nlisten = \"s3cret\"\n", `serve.toml:2: "listen" is there twice`},
+		"a table twice":              {agent + agent, `serve.toml:3: "agents.a" is there twice`},
+		"a wrong duration":           {"[offers]\nexpiry = \"s3cret\"\n", `serve.toml:2: the value of "offers.expiry" is not of the expected form: write a duration in quotes, such as "90s"`},
+		"a duration as a number":     {"[offers]\nno_surface_after = 5\n", `serve.toml:2: offers: no_surface_after is not of the expected form: write a duration in quotes`},
+		"beyond the loopback":        {"listen = \"0.0.0.0:80\"\n", "serve.toml:1: listen: \"0.0.0.0:80\" can be reached from other machines"},
+		"no port":                    {"listen = \"127.0.0.1:99999\"\n", "serve.toml:1: listen: the address to listen at"},
+		"a host with a scheme":       {"hosts = [\"desk.example\", \"https://s3cret.example\"]\n", "serve.toml:1: hosts: entry 2 has a scheme"},
+		"an origin with a path":      {"origins = [\"https://s3cret.example/\"]\n", "serve.toml:1: origins: entry 1 has more than scheme, host and port"},
+		"half a certificate":         {"[tls]\ncert = \"x\"\n", "serve.toml:2: tls: cert and key come together"},
+		"credentials for nothing":    {"[nats]\ncreds = \"x\"\n", "serve.toml:2: nats: creds need a url"},
+		"an outcome":                 {"[offers]\noutcome = \"s3cret\"\n", `serve.toml:2: offers: outcome is "cancel" or "reject"`},
+		"an expiry":                  {"[offers]\nexpiry = \"-2h\"\n", "serve.toml:2: offers: expiry is below zero"},
+		"a webhook without a key":    {"[webhook]\nurl = \"https://s3cret.example\"\n", "serve.toml:1: webhook: secret_env is missing"},
+		"a webhook without a URL":    {"[webhook]\nsecret_env = \"X\"\n", "serve.toml:2: webhook: secret_env needs a url"},
+		"a webhook elsewhere":        {"[webhook]\nurl = \"ftp://s3cret\"\nsecret_env = \"X\"\n", "serve.toml:2: webhook: url is no http or https URL"},
+		"an agent without command":   {"[agents.a]\nid = \"claude-acp\"\n", "serve.toml:1: agents.a: command is missing"},
+		"an agent's name":            {"[agents.\"a\\nb\"]\ncommand = [\"x\"]\n", "agents: a name has"},
+		"a relative directory":       {agent + "directory = \"s3cret\"\n", "serve.toml:3: agents.a: directory is no absolute path: write it whole"},
+		"a relative data folder":     {"listen = \"127.0.0.1:1\"\ndata = \"~/s3cret\"\n", "serve.toml:2: data: it is no absolute path: write it whole, as in /home/me/x (~ is not expanded)"},
+		"a relative certificate":     {"[tls]\nkey = \"/x\"\ncert = \"s3cret\"\n", "serve.toml:3: tls: cert is no absolute path"},
+		"a relative key":             {"[tls]\ncert = \"/x\"\nkey = \"s3cret\"\n", "serve.toml:3: tls: key is no absolute path"},
+		"relative credentials":       {"[nats]\nurl = \"nats://x\"\ncreds = \"~/s3cret\"\n", "serve.toml:3: nats: creds is no absolute path"},
+		"a program below ~":          {"[agents.a]\ncommand = [\"~/s3cret\"]\n", "serve.toml:2: agents.a: command: its program begins with ~"},
+		"a variable":                 {agent + "env = { \"A=B\" = \"s3cret\" }\n", "serve.toml:3: agents.a: env: "},
+		"a server's URL":             {agent + "mcp = { docs = \"s3cret\" }\n", "agents.a: "},
+		"the injected server":        {agent + "mcp = { kandev = \"http://s3cret\" }\n", `serve.toml:3: agents.a: mcp: "kandev" is the name of the server that every agent gets`},
+		"one that looks like it":     {agent + "mcp = { \"kandev\" = \"http://s3cret\" }\n", "agents.a: mcp: "},
+		"a default that is none":     {"default_agent = \"b\"\n" + agent, "serve.toml:1: default_agent: there is no agent of that name"},
+		"an agent in braces":         {"listen = \"127.0.0.1:1\"\nagents = { a = { id = \"claude-acp\" } }\n", "serve.toml:2: agents.a: command is missing"},
+		"an agent with a dot":        {"\n[agents.\"a.b\"]\nid = \"claude-acp\"\n", "serve.toml:2: agents.a.b: command is missing"},
 	} {
 		_, err := ReadConfig(write(t, test.text))
 		assert.ErrorContains(t, err, test.says, name)
@@ -141,6 +147,16 @@ func TestConfigErrors(t *testing.T) {
 	}
 	_, err := ReadConfig(filepath.Join(t.TempDir(), "none.toml"))
 	assert.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// Names that are not those of settings are in any case.
+func TestNamesInAnyCase(t *testing.T) {
+	c, err := ReadConfig(write(t, "[agents.A]\ncommand = [\"x\"]\nenv = { Token = \"x\", TOKEN = \"y\" }\n[agents.a]\ncommand = [\"x\"]\n[agents.a.mcp]\nDocs = \"http://localhost:1/mcp\"\n"))
+	require.NoError(t, err)
+	assert.Equal(t, map[string]Agent{
+		"A": {Command: []string{"x"}, Env: map[string]string{"Token": "x", "TOKEN": "y"}},
+		"a": {Command: []string{"x"}, MCP: map[string]string{"Docs": "http://localhost:1/mcp"}},
+	}, c.Agents)
 }
 
 // What the configuration names elsewhere has to be there before a server starts.

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,12 +47,15 @@ func parseConfig(path string, text []byte) (Config, error) {
 	case unknown:
 		first := strict.Errors[0]
 		row, _ := first.Position()
-		return Config{}, fmt.Errorf("%s:%d: there is no setting %q%s", path, row, strings.Join(first.Key(), "."), meant(first.Key()))
+		return Config{}, fmt.Errorf("%s:%d: %w", path, row, noSetting(first.Key()))
 	case unreadable:
 		row, _ := wrong.Position()
 		return Config{}, fmt.Errorf("%s:%d: %s", path, row, reasonOf(wrong))
 	case err != nil: // it could quote the file
 		return Config{}, fmt.Errorf("%s: it is no TOML of the expected form", path)
+	}
+	if err := exact(path, text); err != nil {
+		return Config{}, err
 	}
 	if name := numberFor(text); name != "" {
 		return Config{}, located(path, text, fmt.Errorf("%s is not of the expected form: write %s", name, formOf(reflect.TypeFor[Duration]())))
@@ -59,6 +64,48 @@ func parseConfig(path string, text []byte) (Config, error) {
 		return Config{}, located(path, text, err)
 	}
 	return c, nil
+}
+
+// noSetting says that a name is not that of a setting.
+func noSetting(key []string) error {
+	return fmt.Errorf("there is no setting %q%s", strings.Join(key, "."), meant(key))
+}
+
+// exact wants the names of settings as they are: the decoder takes them in any case, also
+// one twice, and nothing else here does.
+func exact(path string, text []byte) error {
+	var all map[string]any
+	if toml.Unmarshal(text, &all) != nil { // it could quote the file
+		return fmt.Errorf("%s: it is no TOML of the expected form", path)
+	}
+	key := inexact(all, nil)
+	if key == nil {
+		return nil
+	}
+	lines := settingLines(text)
+	for n := len(key); n > 0; n-- { // within braces only what is around them has a line
+		if line := lines[strings.Join(key[:n], ".")]; line > 0 {
+			return fmt.Errorf("%s:%d: %w", path, line, noSetting(key))
+		}
+	}
+	return fmt.Errorf("%s: %w", path, noSetting(key))
+}
+
+// inexact is a name, whole, in a table that is at a key, that is not exactly that of a
+// setting; nil for none. Those of agents, variables and servers are free.
+func inexact(table map[string]any, at []string) []string {
+	for _, name := range slices.Sorted(maps.Keys(table)) {
+		key := append(slices.Clone(at), name)
+		if typeOf(key) == nil {
+			return key
+		}
+		if below, ok := table[name].(map[string]any); ok {
+			if wrong := inexact(below, key); wrong != nil {
+				return wrong
+			}
+		}
+	}
+	return nil
 }
 
 // numberFor names a duration that is given as a number, which would be of nanoseconds.
@@ -140,7 +187,9 @@ func typeOf(key []string) reflect.Type {
 func settingsOf(table reflect.Type) map[string]reflect.Type {
 	all := map[string]reflect.Type{}
 	for _, field := range reflect.VisibleFields(table) {
-		all[field.Tag.Get("toml")] = field.Type
+		if field.IsExported() {
+			all[field.Tag.Get("toml")] = field.Type
+		}
 	}
 	return all
 }
@@ -156,7 +205,7 @@ func meant(key []string) string {
 	for name := range settingsOf(table) {
 		names = append(names, name)
 	}
-	if near := agents.NearOf(key[last], names); len(near) > 0 {
+	if near := agents.NearOf(strings.ToLower(key[last]), names); len(near) > 0 {
 		return fmt.Sprintf(" (did you mean %s?)", strings.Join(near, " or "))
 	}
 	return ""
