@@ -57,6 +57,8 @@ func TestATaskThatIsStoppedBeforeItIsTakenUp(t *testing.T) {
 	assert.Nil(t, second.runner.working(stopped.ID))
 	assert.Equal(t, task.Stopped, second.stateOf(string(stopped.ID)))
 	assert.Empty(t, second.runner.note(stopped.ID))
+	second.runner.mu.Lock()
+	defer second.runner.mu.Unlock()
 	for _, id := range second.runner.owners {
 		assert.NotEqual(t, stopped.ID, id, "it had no agent")
 	}

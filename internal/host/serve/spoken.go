@@ -155,6 +155,9 @@ func (s *spoken) forget(gone func(task.ID) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, id := range ids {
+		if s.tasks[id] == nil {
+			continue // somebody else forgot it meanwhile
+		}
 		s.clear(id)
 		delete(s.tasks, id)
 	}

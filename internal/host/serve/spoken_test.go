@@ -122,6 +122,27 @@ func TestTheQuietestTaskIsKeptLeast(t *testing.T) {
 	assert.Empty(t, s.order)
 }
 
+// A task that is forgotten from two sides at once is forgotten, and the others stay.
+func TestWhatWasSaidIsForgottenFromTwoSides(t *testing.T) {
+	s := newSpoken()
+	for _, id := range []task.ID{"gone", "there"} {
+		s.add(id, fromAgent, "hello", func(textView) {})
+	}
+	gone := func(id task.ID) bool { return id == "gone" }
+	asked := 0
+	s.forget(func(id task.ID) bool { // the other side comes while this one asks
+		asked++
+		s.forget(gone)
+		return gone(id)
+	})
+	assert.Equal(t, 2, asked)
+	assert.Equal(t, []textView{{"there", "hello", fromAgent, true, 1}}, s.all(everyTask))
+	assert.Equal(t, []task.ID{"there"}, s.order)
+	assert.Equal(t, s.tasks["there"].size, s.size)
+	s.forget(everyTask)
+	assert.Zero(t, s.size)
+}
+
 // The task that the host begins with is begun once, however often the server starts.
 func TestTheHostsOwnTaskIsThereOnce(t *testing.T) {
 	first := begin(t, nil)
