@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -34,7 +35,7 @@ type runner struct {
 	instances map[pending.InstanceID]*worker
 	owners    map[pending.InstanceID]task.ID // of the instances of this run
 	notes     map[task.ID]string
-	noted     []task.ID // oldest first
+	noted     []task.ID // those of notes, oldest first
 	ending    bool
 	running   sync.WaitGroup
 }
@@ -94,7 +95,7 @@ func (r *runner) worker(t task.Task, text, resume string) (w *worker, begun bool
 	}
 	w = newWorker(r, t, config, text, resume)
 	r.workers[t.ID] = w
-	delete(r.notes, t.ID)
+	r.unnote(t.ID)
 	r.running.Go(w.run)
 	return w, true, nil
 }
@@ -227,7 +228,15 @@ func (r *runner) remark(id task.ID, note string) {
 func (r *runner) unremark(id task.ID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.notes, id)
+	r.unnote(id)
+}
+
+// unnote forgets a note. The lock is held.
+func (r *runner) unnote(id task.ID) {
+	if _, there := r.notes[id]; there {
+		delete(r.notes, id)
+		r.noted = slices.DeleteFunc(r.noted, func(of task.ID) bool { return of == id })
+	}
 }
 
 func (r *runner) note(id task.ID) string {
