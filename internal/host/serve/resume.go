@@ -3,13 +3,19 @@ package serve
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/kandev/assent/internal/display"
 	"github.com/kandev/assent/internal/host/task"
 )
 
-// resumeAtOnce is how many agents begin at the same time after a restart.
-const resumeAtOnce = 4
+const (
+	// resumeAtOnce is how many agents begin at the same time after a restart.
+	resumeAtOnce = 4
+	// resumeWithin is how long one of them keeps the others waiting. One that does not
+	// answer goes on to begin beside those that come after it.
+	resumeWithin = 10 * time.Second
+)
 
 // noteForgotten is said in a task that an earlier run of the server has prompted.
 const noteForgotten = "The server was started anew: what was said here before is not kept."
@@ -66,7 +72,7 @@ func (s *Server) resume(id task.ID) {
 		s.log.Warn("a task that was cut off is not taken up", "task", id, "error", err)
 	}
 	if w != nil {
-		w.settled()
+		w.settled(resumeWithin)
 	}
 }
 

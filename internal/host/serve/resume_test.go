@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -61,6 +63,30 @@ func TestATaskThatIsStoppedBeforeItIsTakenUp(t *testing.T) {
 	defer second.runner.mu.Unlock()
 	for _, id := range second.runner.owners {
 		assert.NotEqual(t, stopped.ID, id, "it had no agent")
+	}
+}
+
+// An agent that does not answer keeps those that come after it waiting for a while; one
+// that is ready, or has ended, does not.
+func TestHowLongAnAgentKeepsOthersWaiting(t *testing.T) {
+	for name, test := range map[string]struct {
+		end  func(*worker)
+		want time.Duration
+	}{
+		"no answer": {func(*worker) {}, resumeWithin},
+		"ready":     {func(w *worker) { close(w.up) }, 0},
+		"ended":     {func(w *worker) { close(w.done) }, 0},
+		"late":      {func(w *worker) { time.Sleep(resumeWithin / 2); close(w.up) }, resumeWithin / 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w, began := newWorker(nil, task.Task{}, Agent{}, "", noteResumed), time.Now()
+				defer w.end()
+				go test.end(w)
+				w.settled(resumeWithin)
+				assert.Equal(t, test.want, time.Since(began))
+			})
+		})
 	}
 }
 

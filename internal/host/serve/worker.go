@@ -149,11 +149,14 @@ func (w *worker) bound(id process.InstanceID) (err error) {
 	return nil
 }
 
-// settled waits until the agent is ready, or will not be.
-func (w *worker) settled() {
+// settled waits until the agent is ready, or will not be, and no longer than a while.
+func (w *worker) settled(within time.Duration) {
+	late := time.NewTimer(within)
+	defer late.Stop()
 	select {
 	case <-w.up:
 	case <-w.done:
+	case <-late.C:
 	}
 }
 
