@@ -149,7 +149,14 @@ func openControl(dir string, log *slog.Logger, handle func(context.Context, Toke
 		_ = conn.Close()
 		return nil, ErrInUse
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+	info, err := os.Lstat(path)
+	if err == nil && info.Mode()&os.ModeSocket == 0 {
+		return nil, fmt.Errorf("the control socket: %q is something else: move it away, or choose another folder with --data", path)
+	}
+	if err == nil {
+		err = os.Remove(path)
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("the control socket: %w", err)
 	}
 	listener, err := net.Listen("unix", path)

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kandev/assent/internal/host/audit"
 	"github.com/kandev/assent/internal/host/pending"
 	"github.com/kandev/assent/internal/host/token"
 	"github.com/kandev/assent/internal/testlog"
@@ -221,7 +222,15 @@ func TestTheDataFolder(t *testing.T) {
 	_, err := openControl(r.dir, new(testlog.Buffer).Logger(), nil)
 	assert.ErrorIs(t, err, ErrInUse)
 	r.stop()
-	require.NoError(t, os.WriteFile(filepath.Join(r.dir, controlName), nil, 0o600)) // left behind by a kill
+	path := filepath.Join(r.dir, controlName)
+	require.NoError(t, os.WriteFile(path, []byte("mine"), 0o600))
+	_, err = openControl(r.dir, new(testlog.Buffer).Logger(), nil)
+	require.ErrorContains(t, err, "is something else: move it away")
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, "mine", string(text), "it stays as it is")
+	require.NoError(t, os.Remove(path))
+	abandonedSocket(t, path)
 	again := beginIn(t, r.dir, nil)
 	conn, err := net.Dial("unix", filepath.Join(r.dir, controlName))
 	require.NoError(t, err)
@@ -234,37 +243,85 @@ func TestTheDataFolder(t *testing.T) {
 
 }
 
+// abandonedSocket is what a kill leaves behind.
+func abandonedSocket(t *testing.T, path string) {
+	t.Helper()
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	require.NoError(t, err)
+	listener.SetUnlinkOnClose(false)
+	require.NoError(t, listener.Close())
+}
+
 // A folder becomes its owner's alone when it is new, empty or ours. One of somebody
-// else, such as /tmp, stays as it is.
+// else, such as /tmp, stays as it is, whatever names are in it.
 func TestWhoseTheDataFolderIs(t *testing.T) {
+	book := filepath.Join(t.TempDir(), "book")
+	log, err := audit.Open(book, audit.Options{})
+	require.NoError(t, err)
+	log.Append(audit.Record{Event: audit.Stop, Task: "t"})
+	require.NoError(t, log.Close(t.Context()))
+	record, err := os.ReadFile(book)
+	require.NoError(t, err)
+	require.NotEmpty(t, record)
 	for name, test := range map[string]struct {
-		holds []string
+		holds map[string]string // by the name: what is in it; a folder ends with /
 		ours  bool
+		used  bool
 	}{
-		"empty":               {nil, true},
-		"the top of a disk":   {[]string{"lost+found"}, true},
-		"used":                {[]string{"state", "state.lock", "notes.txt"}, true},
-		"used with a cluster": {[]string{"audit.jsonl", "audit.jsonl.000001"}, true},
-		"cut off at once":     {[]string{"state"}, true},
-		"of somebody else":    {[]string{"notes.txt"}, false},
-		"with a state":        {[]string{"state", "notes.txt"}, false},
+		"empty":                        {nil, true, false},
+		"the top of a disk":            {map[string]string{"lost+found/": ""}, true, false},
+		"used":                         {map[string]string{"state/jetstream/": "", "state.lock": "1", "notes.txt": ""}, true, true},
+		"used with a cluster":          {map[string]string{"audit.jsonl": string(record), "audit.jsonl.000001": string(record), "notes.txt": ""}, true, true},
+		"a cut line comes first":       {map[string]string{"audit.jsonl.000001": string(record[:9]), "audit.jsonl": string(record), "notes.txt": ""}, true, true},
+		"its newest audit is empty":    {map[string]string{"audit.jsonl": "", "audit.jsonl.000001": string(record)}, true, true},
+		"its state was moved away":     {map[string]string{"audit.jsonl": string(record), "state.lock": "1"}, true, true},
+		"cut off at once":              {map[string]string{"state/": ""}, true, false},
+		"cut off then":                 {map[string]string{"state/jetstream/": "", "state.lock": "", "audit.jsonl": ""}, true, true},
+		"of somebody else":             {map[string]string{"notes.txt": ""}, false, false},
+		"with a state":                 {map[string]string{"state/": "", "notes.txt": ""}, false, false},
+		"with another's state":         {map[string]string{"state/terraform.tfstate": "{}"}, false, false},
+		"with another's state, locked": {map[string]string{"state/terraform.tfstate": "{}", "state.lock": ""}, false, false},
+		"with another's lock":          {map[string]string{"state.lock": "", "thesis.tex": ""}, false, false},
+		"with a folder as a lock":      {map[string]string{"state/jetstream/": "", "state.lock/": "", "thesis.tex": ""}, false, false},
+		"with another's audit":         {map[string]string{"audit.jsonl": "{}\n", ".git/": ""}, false, false},
+		"with another's audit alone":   {map[string]string{"audit.jsonl": "{}\n"}, false, false},
+		"with an empty audit":          {map[string]string{"audit.jsonl": "", ".git/": ""}, false, false},
+		"with another's control.sock":  {map[string]string{"control.sock": "mine"}, false, false},
 	} {
-		dir := filepath.Join(t.TempDir(), "data")
-		require.NoError(t, os.Mkdir(dir, 0o755))
-		for _, file := range test.holds {
-			require.NoError(t, os.WriteFile(filepath.Join(dir, file), nil, 0o600))
-		}
-		err := PrepareData(dir)
-		info, statErr := os.Stat(dir)
-		require.NoError(t, statErr)
-		if test.ours {
-			require.NoError(t, err, name)
-			assert.Equal(t, os.FileMode(0o700), info.Mode().Perm(), name)
-			continue
-		}
-		assert.ErrorContains(t, err, "is not empty and no server was ever started with it", name)
-		assert.Equal(t, os.FileMode(0o755), info.Mode().Perm(), name)
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "data")
+			require.NoError(t, os.Mkdir(dir, 0o755))
+			for file, text := range test.holds {
+				path := filepath.Join(dir, filepath.FromSlash(file))
+				if strings.HasSuffix(file, "/") {
+					require.NoError(t, os.MkdirAll(path, 0o755))
+					continue
+				}
+				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+				require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+			}
+			err := PrepareData(dir)
+			info, statErr := os.Stat(dir)
+			require.NoError(t, statErr)
+			if test.ours {
+				require.NoError(t, err)
+				assert.Equal(t, os.FileMode(0o700), info.Mode().Perm())
+			} else {
+				assert.ErrorContains(t, err, "is not empty and no server was ever started with it")
+				assert.Equal(t, os.FileMode(0o755), info.Mode().Perm())
+			}
+			assert.Equal(t, test.used, usedData(dir) == nil)
+		})
 	}
+}
+
+// What a server was killed with is ours, and used.
+func TestADataFolderAfterAKill(t *testing.T) {
+	r := begin(t, nil)
+	r.stop()
+	abandonedSocket(t, filepath.Join(r.dir, controlName))
+	assert.NoError(t, PrepareData(r.dir))
+	assert.NoError(t, usedData(r.dir))
 }
 
 // The folder of somebody else is named, with whose it is.

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"github.com/kandev/assent/internal/host/audit"
 )
 
 // DefaultData is the data folder of somebody who names none.
@@ -60,19 +62,56 @@ func usedData(dir string) error {
 }
 
 // lookAtData says whether a server has used a folder before, and whether without that
-// something else is in it. What a file system keeps at its top is nothing.
+// something else is in it. A name alone says nothing: others lock and log, too.
 func lookAtData(dir string) (used, foreign bool, err error) {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
-		switch e.Name() {
-		case "state.lock", controlName, auditName:
-			used = true
-		case "state", "lost+found": // the first is made a moment before its lock
-		default:
-			foreign = true
-		}
+		foreign = foreign || !oursAlone(dir, e)
 	}
+	used = holdsStore(dir) || holdsAudit(dir)
 	return used, foreign && !used, err
+}
+
+// oursAlone says whether a server that was cut off at its first start can have left
+// something behind, or a file system keeps it at its top.
+func oursAlone(dir string, e fs.DirEntry) bool {
+	switch e.Name() {
+	case lockName:
+		return e.Type().IsRegular()
+	case controlName:
+		return e.Type()&fs.ModeSocket != 0
+	case auditName:
+		info, err := e.Info()
+		return err == nil && info.Mode().IsRegular() && info.Size() == 0
+	case stateName: // made a moment before its lock
+		below, err := os.ReadDir(filepath.Join(dir, stateName))
+		return err == nil && (len(below) == 0 || isFolder(filepath.Join(dir, stateName, storeName)))
+	}
+	return e.Name() == "lost+found"
+}
+
+// holdsStore says whether the embedded server has kept something there.
+func holdsStore(dir string) bool {
+	lock, err := os.Lstat(filepath.Join(dir, lockName))
+	return err == nil && lock.Mode().IsRegular() && isFolder(filepath.Join(dir, stateName, storeName))
+}
+
+// errSeen ends the reading of an audit.
+var errSeen = errors.New("seen")
+
+// holdsAudit says whether the first whole line of an audit there is a record.
+func holdsAudit(dir string) (holds bool) {
+	if info, err := os.Stat(AuditFile(dir)); err != nil || !info.Mode().IsRegular() { // a pipe would be waited for
+		return false
+	}
+	_ = audit.Read(AuditFile(dir), func(l audit.Line) error { // what cannot be read says nothing
+		if errors.Is(l.Err, audit.ErrCut) {
+			return nil
+		}
+		holds = l.Err == nil
+		return errSeen
+	})
+	return holds
 }
 
 // dataError is an error of the data folder with the way out.
@@ -86,8 +125,13 @@ func dataError(dir string, err error) error {
 	return fmt.Errorf("the data folder %q cannot be used: %w (name another one with --data)", dir, err)
 }
 
-// auditName is the file of the audit in the data folder.
-const auditName = "audit.jsonl"
+// What is in a data folder, besides the control socket.
+const (
+	auditName = "audit.jsonl"
+	lockName  = "state.lock"
+	stateName = "state"
+	storeName = "jetstream" // in the state
+)
 
 // AuditFile is where the audit of a data folder is.
 func AuditFile(data string) string { return filepath.Join(data, auditName) }

@@ -41,15 +41,14 @@ func embed(ctx context.Context, dir string, log *slog.Logger) (*embedded, error)
 	if err := os.MkdirAll(store, 0o700); err != nil {
 		return nil, fmt.Errorf("state: the data folder: %w", err)
 	}
-	if err := os.Chmod(store, 0o700); err != nil { // it may be older than this rule
-		return nil, fmt.Errorf("state: the folder must be for its owner alone: %w", err)
-	}
 	unlock, err := lock(filepath.Join(dir, "state.lock"))
 	if err != nil {
 		return nil, err
 	}
 	e := &embedded{dir: dir, log: log, unlock: unlock, within: embeddedWithin}
-	if err = findDamage(ctx, store); err == nil {
+	if err = os.Chmod(store, 0o700); err != nil { // it may be older than this rule
+		err = fmt.Errorf("state: the folder must be for its owner alone: %w", err)
+	} else if err = findDamage(ctx, store); err == nil {
 		err = e.start(ctx, store)
 	}
 	if err != nil {
