@@ -2,6 +2,7 @@ package serve
 
 import (
 	"fmt"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -46,4 +47,46 @@ func TestWhatATaskCanBeStartedWith(t *testing.T) {
 	var made wireTask
 	guest.ask("task.start", fmt.Sprintf(`{"title":"yes","parent":%q}`, top.ID), &made)
 	assert.Equal(t, task.Created, made.State)
+}
+
+// Whether a folder is there is told to who may start a task, and to nobody else: what is
+// refused says the same of every directory.
+func TestWhoLearnsWhetherAFolderIsThere(t *testing.T) {
+	bold := agentOf(t, "agent")
+	bold.AutoApprove = true
+	r := begin(t, func(c *Config) { c.Agents["bold"] = bold })
+	desk := r.dial(r.token("desk", all))
+	mine, theirs := desk.start("mine", ""), desk.start("theirs", "")
+	there := t.TempDir()
+	gone, inside := filepath.Join(there, "gone"), filepath.Base(there)
+	guest, bot := r.dial(r.token("guest", all, string(mine.ID))), r.dial(r.token("bot", []string{"view", "operate"}))
+	for name, test := range map[string]struct {
+		who   *peer
+		where string
+		told  string // of every directory; empty: what is true of it
+	}{
+		"everything":                    {desk, "", ""},
+		"below a task that it sees":     {guest, fmt.Sprintf(`,"parent":%q`, mine.ID), ""},
+		"limited, at the top":           {guest, "", errLimited.Message},
+		"below another's task":          {guest, fmt.Sprintf(`,"parent":%q`, theirs.ID), errNoParent.Message},
+		"below no task":                 {desk, `,"parent":"task-unknown"`, errNoParent.Message},
+		"an agent that is none":         {desk, `,"agent":"nobody"`, errNoAgent.Message},
+		"an agent that it may not tell": {bot, `,"agent":"bold"`, errNoAnswer.Message},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for dir, is := range map[string]bool{there: true, gone: false, inside: false} {
+				m, ok := test.who.call("task.start", fmt.Sprintf(`{"title":"x","directory":%q%s}`, dir, test.where))
+				require.True(t, ok)
+				switch {
+				case test.told != "":
+					require.NotNil(t, m.Error)
+					assert.Equal(t, test.told, m.Error.Message)
+				case is:
+					assert.Nil(t, m.Error)
+				default:
+					assert.Equal(t, &wireError{"invalid_payload", errDirectory.Message}, m.Error)
+				}
+			}
+		})
+	}
 }

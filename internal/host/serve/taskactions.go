@@ -3,7 +3,6 @@ package serve
 import (
 	"cmp"
 	"context"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -172,11 +171,6 @@ func (s *Server) hideParent(who task.Actor, t task.Task) task.Task {
 // startTask makes a task for a person.
 func (s *Server) startTask(ctx context.Context, o dispatch.Origin, in startPayload) (any, error) {
 	spec := task.Spec{Title: in.Title, Parent: in.Parent, Prompt: in.Prompt, Agent: in.Agent, Directory: in.Directory}
-	if in.Directory != "" {
-		if info, err := os.Stat(in.Directory); !filepath.IsAbs(in.Directory) || err != nil || !info.IsDir() {
-			return nil, &dispatch.Error{Code: dispatch.CodeInvalidPayload, Message: "the directory has to be the absolute path of a folder that is there"}
-		}
-	}
 	return s.oneTask(o)(s.create(ctx, o, spec))
 }
 
@@ -210,6 +204,9 @@ func (s *Server) create(ctx context.Context, o dispatch.Origin, spec task.Spec) 
 	if err := s.mayTell(o, agent); err != nil {
 		return task.Task{}, err
 	}
+	if !isDirectory(spec.Directory) { // after the rest: who may start nothing learns of no folder
+		return task.Task{}, errDirectory
+	}
 	spec.Agent, spec.Directory = name, cmp.Or(spec.Directory, parent.Directory, agent.Directory)
 	if spec.Prompt != "" && s.runner.draining() {
 		return task.Task{}, errDraining
@@ -220,3 +217,8 @@ func (s *Server) create(ctx context.Context, o dispatch.Origin, spec task.Spec) 
 	}
 	return made, err
 }
+
+var errDirectory = &dispatch.Error{Code: dispatch.CodeInvalidPayload, Message: "the directory has to be the absolute path of a folder that is there"}
+
+// isDirectory says whether an agent can work in a directory, or none is named.
+func isDirectory(path string) bool { return path == "" || filepath.IsAbs(path) && isFolder(path) }
