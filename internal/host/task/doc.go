@@ -39,5 +39,6 @@
 // writer undoes what another one wrote. Prompts, messages, questions and answers
 // are not stored. A question belongs to a tool call that waits for it, so after a
 // restart there are none. Tasks that were running come back as such, with
-// [Task.Resume]. One server at a time works on the tasks of a store.
+// [Task.Resume], for [Service.Resume]. One server at a time works on the tasks of a
+// store.
 package task
