@@ -48,7 +48,7 @@ func (s *Server) tellActed(o dispatch.Origin, what audit.Event, of task.ID) {
 	if p, ok := o.Person(); ok {
 		v.By = pending.Responder{Name: p.Name, Surface: p.Surface}
 	}
-	s.acts.add(&v, &v.Number)
+	s.acts.add(of, &v, &v.Number)
 	s.publish("acted", of, v)
 }
 

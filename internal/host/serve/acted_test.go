@@ -155,7 +155,7 @@ func TestPeopleAreToldWhatIsDoneToTasks(t *testing.T) {
 		r.dial(token).ask("state.watch", "{}", &got)
 		assert.WithinDuration(t, time.Now(), got.Started, time.Minute)
 		for i := range got.Acted {
-			assert.EqualValues(t, i+1, got.Acted[i].Number)
+			assert.EqualValues(t, 1, got.Acted[i].Number, "the first of its task")
 			got.Acted[i].Time, got.Acted[i].Number = time.Time{}, 0
 		}
 		assert.Equal(t, want, got.Acted)

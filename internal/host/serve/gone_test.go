@@ -35,6 +35,9 @@ func TestAForgottenTask(t *testing.T) {
 	mine, theirs := desk.start("mine", `plan "x"`), desk.start("theirs", "")
 	desk.settles(mine.ID, task.Idle)
 	desk.ask("task.stop", fmt.Sprintf(`{"task":%q}`, mine.ID), nil)
+	r.acts.mu.Lock()
+	assert.Contains(t, r.acts.numbers, mine.ID)
+	r.acts.mu.Unlock()
 	guest, other := r.dial(r.token("guest", all, string(mine.ID))), r.dial(r.token("other", all, string(theirs.ID)))
 	guest.watch()
 	other.watch()
@@ -55,6 +58,9 @@ func TestAForgottenTask(t *testing.T) {
 	r.runner.mu.Lock()
 	defer r.runner.mu.Unlock()
 	assert.Empty(t, r.runner.owners)
+	r.acts.mu.Lock()
+	defer r.acts.mu.Unlock()
+	assert.NotContains(t, r.acts.numbers, mine.ID)
 }
 
 // What an agent says that outlives its forgotten task is kept no longer than the agent

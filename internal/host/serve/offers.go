@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"maps"
 	"sync"
 
 	"github.com/kandev/assent/internal/host/pending"
@@ -75,25 +76,35 @@ func (b *offerBook) find(id pending.RequestID) (knownOffer, bool) {
 	return o, ok
 }
 
-// ring keeps the last values, and numbers them: who gets the state and is told of a value
-// of it at the same time knows by the number that it is the same.
+// ring keeps the last values, and numbers those of each task: who gets the state and is
+// told of a value of it at the same time knows by the number that it is the same. Numbers
+// across tasks would tell who may see one how much happens in the others.
 type ring[T any] struct {
-	mu     sync.Mutex
-	values []T
-	most   int
-	number uint64
+	mu      sync.Mutex
+	values  []T
+	most    int
+	numbers map[task.ID]uint64 // the last one of each task
 }
 
-// add numbers a value, in a member of it, and keeps it.
-func (r *ring[T]) add(v *T, number *uint64) {
+func newRing[T any](most int) *ring[T] { return &ring[T]{most: most, numbers: map[task.ID]uint64{}} }
+
+// add numbers a value of a task, in a member of it, and keeps it.
+func (r *ring[T]) add(of task.ID, v *T, number *uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.number++
-	*number = r.number
+	r.numbers[of]++
+	*number = r.numbers[of]
 	if len(r.values) == r.most {
 		r.values = append(r.values[:0:0], r.values[1:]...)
 	}
 	r.values = append(r.values, *v)
+}
+
+// forget forgets the numbers of tasks that are gone.
+func (r *ring[T]) forget(gone func(task.ID) bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	maps.DeleteFunc(r.numbers, func(of task.ID, _ uint64) bool { return gone(of) })
 }
 
 // all are the values, oldest first, that somebody may see.

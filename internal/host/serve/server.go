@@ -101,9 +101,9 @@ func New(ctx context.Context, o Options) (*Server, error) {
 		home: home, config: o.Config, run: o.Audit.Run(), started: time.Now().UTC(), version: o.Version, log: o.Logger,
 		state: o.State, tokens: o.Tokens, audit: o.Audit, auditFile: o.AuditFile,
 		dispatcher: dispatch.New(o.Logger), store: pending.New(o.Config.pending()),
-		offers: newOfferBook(), decisions: &ring[decisionView]{most: remembered},
-		nets: &ring[netView]{most: remembered}, unasked: &ring[unaskedView]{most: remembered},
-		closed: &ring[closedView]{most: remembered}, acts: &ring[actedView]{most: remembered}, spoken: newSpoken(),
+		offers: newOfferBook(), decisions: newRing[decisionView](remembered),
+		nets: newRing[netView](remembered), unasked: newRing[unaskedView](remembered),
+		closed: newRing[closedView](remembered), acts: newRing[actedView](remembered), spoken: newSpoken(),
 	}
 	s.runner = newRunner(s)
 	s.surfaces = &surfaces{

@@ -136,7 +136,7 @@ type closedView struct {
 	Verdict string            `json:"verdict"`
 	Kind    string            `json:"kind,omitempty"`
 	By      pending.Responder `json:"by"`
-	Number  uint64            `json:"number"` // in its list in this run; 0 of one that nobody could see
+	Number  uint64            `json:"number"` // in its list, of its task, in this run; 0 of one that nobody could see
 }
 
 func viewClosed(o *pending.Outcome, known knownOffer) closedView {

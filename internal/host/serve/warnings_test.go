@@ -29,7 +29,7 @@ func TestWarningsOfTheNetsStay(t *testing.T) {
 	assert.Equal(t, [...]uint64{1, 1}, [...]uint64{fired.Number, ran.Number}, "each list has its own numbers")
 	for range 2 * remembered {
 		v := decisionView{Task: mine.ID}
-		r.decisions.add(&v, &v.Number)
+		r.decisions.add(v.Task, &v, &v.Number)
 	}
 	type warnings struct {
 		Nets    []netView     `json:"nets"`

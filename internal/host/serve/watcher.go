@@ -54,7 +54,7 @@ func (w watcher) Decided(_ context.Context, d process.Decided) {
 		return
 	}
 	v := viewDecision(worker.task.ID, &d)
-	w.s.decisions.add(&v, &v.Number)
+	w.s.decisions.add(v.Task, &v, &v.Number)
 	w.s.publish("decision", worker.task.ID, map[string]any{"decision": v})
 }
 
@@ -85,7 +85,7 @@ func (w watcher) Answered(_ context.Context, a process.Answered) {
 	w.s.offers.end(a.Outcome.Key.Request)
 	v := viewClosed(&a.Outcome, known)
 	if known.seen {
-		w.s.closed.add(&v, &v.Number)
+		w.s.closed.add(v.Task, &v, &v.Number)
 	}
 	w.s.publish("offer.closed", known.task, v)
 }
@@ -97,7 +97,7 @@ func (w watcher) Fired(_ context.Context, f process.Fired) {
 		return
 	}
 	v := viewNet(worker.task.ID, f.Fired)
-	w.s.nets.add(&v, &v.Number)
+	w.s.nets.add(v.Task, &v, &v.Number)
 	w.s.publish("net", worker.task.ID, v)
 	if f.Reason == nets.ReasonTripwireFired {
 		worker.change(func(v *instanceView) { v.Automatic = false })
@@ -111,7 +111,7 @@ func (w watcher) Unasked(_ context.Context, u process.Unasked) {
 		return
 	}
 	v := viewUnasked(worker.task.ID, u.Unasked)
-	w.s.unasked.add(&v, &v.Number)
+	w.s.unasked.add(v.Task, &v, &v.Number)
 	w.s.publish("unasked", worker.task.ID, v)
 }
 
@@ -197,7 +197,17 @@ func (s *Server) forgetGone(id task.ID) {
 	gone := func(of task.ID) bool { return of == id }
 	s.surfaces.forget(gone)
 	s.spoken.forget(gone)
+	s.forgetNumbers(gone)
 	s.runner.disown(gone)
+}
+
+// forgetNumbers forgets those of tasks that are gone, in every list.
+func (s *Server) forgetNumbers(gone func(task.ID) bool) {
+	s.decisions.forget(gone)
+	s.nets.forget(gone)
+	s.unasked.forget(gone)
+	s.closed.forget(gone)
+	s.acts.forget(gone)
 }
 
 // publishAll tells of every task and open question, after some news were missed. What is
@@ -207,6 +217,7 @@ func (s *Server) publishAll() {
 	s.runner.disown(gone)
 	s.surfaces.forget(gone)
 	s.spoken.forget(gone)
+	s.forgetNumbers(gone)
 	tasks, _ := s.tasks.List(task.Host{}) // the host may list
 	for _, t := range tasks {
 		s.publishTask(t)

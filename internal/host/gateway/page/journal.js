@@ -9,7 +9,7 @@ export class Journal {
   constructor(hooks) {
     this.hooks = hooks;
     this.root = byId("journal");
-    this.last = {}; // number of the last one of the state, of each list: the server tells some twice
+    this.last = new Map(); // number of the last one of the state, of each list and task: the server tells some twice
   }
 
   // reset takes in the whole state: lists whose oldest is first.
@@ -23,16 +23,18 @@ export class Journal {
       ...unasked.map((call) => [call.time, () => this.unasked(call)]),
     ];
     lines.sort(([a], [b]) => Date.parse(a) - Date.parse(b));
-    this.last = {};
+    this.last.clear();
     for (const [, add] of lines) add();
-    for (const [list, values] of Object.entries({ decisions, nets, unasked, closed, acted })) this.last[list] = values.at(-1)?.number;
+    for (const [list, values] of Object.entries({ decisions, nets, unasked, closed, acted })) {
+      for (const { task, number } of values) this.last.set(`${list} ${task}`, number);
+    }
     this.started = started;
     this.since();
   }
 
   // knows says that something was in the state already.
-  knows(list, { number }) {
-    return number <= (this.last[list] ?? 0);
+  knows(list, { task, number }) {
+    return number <= (this.last.get(`${list} ${task}`) ?? 0);
   }
 
   // decided notes an automatic decision.

@@ -129,7 +129,7 @@ func TestAutomaticDecisionsAreLogged(t *testing.T) {
 }
 
 // What the page is told again after it was in the state stands there once; what came later
-// comes, of each list by its own number.
+// comes, of each list and task by its own number.
 func TestWhatIsToldTwiceStandsThereOnce(t *testing.T) {
 	s := begin(t)
 	now := time.Now()
@@ -145,7 +145,10 @@ func TestWhatIsToldTwiceStandsThereOnce(t *testing.T) {
 	decided.Tool, decided.Number = "get_task", 8
 	s.tell("decision", map[string]any{"decision": decided})
 	w.shows("#journal li:first-child", "Call get_task of kandev")
-	assert.Equal(t, 4, eval[int](w, `document.querySelectorAll("#journal li").length`))
+	decided.Task, decided.Tool, decided.Number = "t2", "stop_task", 1
+	s.tell("decision", map[string]any{"decision": decided})
+	w.shows("#journal li:first-child", "Call stop_task of kandev")
+	assert.Equal(t, 5, eval[int](w, `document.querySelectorAll("#journal li").length`))
 	assert.Equal(t, 2, eval[int](w, `document.querySelectorAll("#journal li.warning").length`))
 }
 
