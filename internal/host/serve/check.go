@@ -5,17 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/kandev/assent/internal/host/config"
 	"github.com/kandev/assent/internal/host/gateway"
 	"github.com/kandev/assent/internal/host/process"
-	"github.com/kandev/assent/pipeline"
 )
 
 // Check says what is wrong with a configuration, in words of its keys.
@@ -89,6 +86,11 @@ func (c *Config) Ready() error {
 	if c.Webhook.URL != "" && os.Getenv(c.Webhook.SecretEnv) == "" {
 		return c.Webhook.keyless()
 	}
+	if c.NATS.Creds != "" {
+		if _, err := os.Stat(c.NATS.Creds); err != nil {
+			return fmt.Errorf("nats: creds: %w", err)
+		}
+	}
 	_, err := c.TLS.certificate()
 	return err
 }
@@ -105,47 +107,4 @@ func (c *Config) AddDemo(command process.Command) {
 	}
 	agents[demoAgent] = Agent{ID: "claude-acp", Command: append([]string{command.Path}, command.Args...), bundled: true}
 	c.Agents, c.DefaultAgent, c.Offers.NoSurfaceAfter = agents, demoAgent, -1
-}
-
-func (w Webhook) check() error {
-	if w.URL == "" {
-		if w.SecretEnv != "" {
-			return errors.New("secret_env needs a url")
-		}
-		return nil
-	}
-	u, err := url.Parse(w.URL)
-	switch {
-	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
-		return errors.New("url is no http or https URL")
-	case w.SecretEnv == "":
-		return errors.New("secret_env is missing: name the environment variable with the key that calls are signed with")
-	}
-	return nil
-}
-
-func (a *Agent) check() error {
-	if len(a.Command) == 0 || a.Command[0] == "" {
-		return errors.New(`command is missing: the program and its arguments, as in ["claude-agent-acp"]`)
-	}
-	if strings.HasPrefix(a.Command[0], "~") {
-		return errors.New("command: its program begins with ~, which is not expanded: write the whole path")
-	}
-	if a.Directory != "" && !filepath.IsAbs(a.Directory) {
-		return errors.New("directory " + notAbsolute)
-	}
-	for name := range a.Env {
-		if name == "" || strings.ContainsAny(name, "=\x00") {
-			return errors.New("env: a name of a variable is empty or has a = in it")
-		}
-	}
-	for name := range a.MCP {
-		if pipeline.FlatName(name) == pipeline.DefaultReservedName {
-			return fmt.Errorf("mcp: %q is the name of the server that every agent gets: give yours another one", pipeline.DefaultReservedName)
-		}
-	}
-	if _, err := a.settings().NewInstanceConfig(config.InstanceOverrides{}); err != nil {
-		return errors.New(strings.TrimPrefix(err.Error(), "config: "))
-	}
-	return nil
 }

@@ -137,6 +137,17 @@ func TestConfigErrors(t *testing.T) {
 		"a server's URL":             {agent + "mcp = { docs = \"s3cret\" }\n", "agents.a: "},
 		"the injected server":        {agent + "mcp = { kandev = \"http://s3cret\" }\n", `serve.toml:3: agents.a: mcp: "kandev" is the name of the server that every agent gets`},
 		"one that looks like it":     {agent + "mcp = { \"kandev\" = \"http://s3cret\" }\n", "agents.a: mcp: "},
+		"a NUL in a command":         {"[agents.a]\ncommand = [\"x\", \"s3cret\\u0000\"]\n", "serve.toml:2: agents.a: command has a NUL in it"},
+		"a NUL in a directory":       {agent + "directory = \"/s3cret\\u0000\"\n", "serve.toml:3: agents.a: directory has a NUL in it"},
+		"a NUL in a variable":        {agent + "env = { A = \"s3cret\\u0000\" }\n", "serve.toml:3: agents.a: env: a value has a NUL in it"},
+		"a webhook at no port":       {"[webhook]\nurl = \"https://s3cret:99999/\"\nsecret_env = \"X\"\n", "serve.toml:2: webhook: url is no http or https URL with a host, and a port of at most 65535"},
+		"a webhook without a host":   {"[webhook]\nurl = \"https://:443/s3cret\"\nsecret_env = \"X\"\n", "serve.toml:2: webhook: url is no http or https URL with a host"},
+		"a server at no port":        {agent + "mcp = { docs = \"http://s3cret:99999/mcp\" }\n", `serve.toml:3: agents.a: mcp: the url of "docs" is no URL with a host, and a port of at most 65535`},
+		"a server at port 0":         {agent + "mcp = { docs = \"http://s3cret:0/mcp\" }\n", `serve.toml:3: agents.a: mcp: the url of "docs" is no URL`},
+		"the injected, in capitals":  {agent + "mcp = { Kandev = \"http://s3cret\" }\n", `serve.toml:3: agents.a: mcp: "kandev" is the name of the server`},
+		"the injected, with a space": {agent + "mcp = { \"kandev \" = \"http://s3cret\" }\n", `serve.toml:3: agents.a: mcp: "kandev" is the name of the server`},
+		"names that are alike":       {agent + "mcp = { \"a b\" = \"http://s3cret\", \"A-b\" = \"http://s3cret\" }\n", `serve.toml:3: agents.a: mcp: the names "A-b" and "a b" are too much alike`},
+		"no time at all":             {"[offers]\nno_surface_after = \"0s\"\n", "serve.toml:2: offers: no_surface_after is zero: leave it out"},
 		"a default that is none":     {"default_agent = \"b\"\n" + agent, "serve.toml:1: default_agent: there is no agent of that name"},
 		"an agent in braces":         {"listen = \"127.0.0.1:1\"\nagents = { a = { id = \"claude-acp\" } }\n", "serve.toml:2: agents.a: command is missing"},
 		"an agent with a dot":        {"\n[agents.\"a.b\"]\nid = \"claude-acp\"\n", "serve.toml:2: agents.a.b: command is missing"},
@@ -169,6 +180,25 @@ func TestReady(t *testing.T) {
 	c.TLS = TLS{filepath.Join(t.TempDir(), "none.pem"), filepath.Join(t.TempDir(), "none.pem")}
 	assert.ErrorIs(t, c.Ready(), os.ErrNotExist)
 	assert.ErrorContains(t, c.Ready(), "tls: ")
+	c.TLS, c.NATS = TLS{}, NATS{"nats://x", filepath.Join(t.TempDir(), "none.creds")}
+	assert.ErrorIs(t, c.Ready(), os.ErrNotExist)
+	assert.ErrorContains(t, c.Ready(), "nats: creds: ")
+	require.NoError(t, os.WriteFile(c.NATS.Creds, nil, 0o600))
+	assert.NoError(t, c.Ready())
+}
+
+// What is near to what is refused is taken.
+func TestConfigAtTheEdges(t *testing.T) {
+	for name, text := range map[string]string{
+		"the last port":      "[agents.a]\ncommand = [\"x\"]\nmcp = { docs = \"http://localhost:65535/mcp\", docs2 = \"http://[::1]/mcp\" }\n[webhook]\nurl = \"https://x:65535/\"\nsecret_env = \"X\"\n",
+		"names that differ":  "[agents.a]\ncommand = [\"x\"]\nmcp = { \"a b\" = \"http://x\", ab = \"http://y\", kandev2 = \"http://z\", \"--\" = \"http://u\", \"-\" = \"http://v\" }\n",
+		"for ever":           "[offers]\nno_surface_after = \"-1s\"\nexpiry = \"0s\"\n",
+		"as soon as can be":  "[offers]\nno_surface_after = \"1ns\"\n",
+		"no time is written": "[offers]\noutcome = \"reject\"\n",
+	} {
+		_, err := ReadConfig(write(t, text))
+		assert.NoError(t, err, name)
+	}
 }
 
 func TestWhichAgent(t *testing.T) {

@@ -60,6 +60,9 @@ func parseConfig(path string, text []byte) (Config, error) {
 	if name := numberFor(text); name != "" {
 		return Config{}, located(path, text, fmt.Errorf("%s is not of the expected form: write %s", name, formOf(reflect.TypeFor[Duration]())))
 	}
+	if unseenAtOnce(text) {
+		return Config{}, located(path, text, errors.New("offers: no_surface_after is zero: leave it out for the time that is usual, or write another one"))
+	}
 	if err := c.Check(); err != nil {
 		return Config{}, located(path, text, err)
 	}
@@ -123,6 +126,18 @@ func numberFor(text []byte) string {
 		}
 	}
 	return ""
+}
+
+// unseenAtOnce says whether the time for offers that nobody could see is given as zero,
+// which would be taken for none that is given.
+func unseenAtOnce(text []byte) bool {
+	var raw struct {
+		Offers struct {
+			After *Duration `toml:"no_surface_after"`
+		} `toml:"offers"`
+	}
+	err := toml.Unmarshal(text, &raw)
+	return err == nil && raw.Offers.After != nil && *raw.Offers.After == 0
 }
 
 // shows are the places in what the parser says from which on it quotes the file.
